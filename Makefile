@@ -1,0 +1,55 @@
+# Every target does its own set-up: it needs Python ≥ 3.11, a C++20 compiler and make.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := CMakeLists.txt pyproject.toml $(wildcard core/*) $(shell find src -name '*.py')
+CXX_FILES := $(wildcard core/*.hpp core/*.cpp)
+PIP := $(BIN)/pip --disable-pip-version-check
+BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
+
+.PHONY: demo test lint format bench sanitize clean
+
+demo: .venv/installed
+	$(BIN)/python examples/demo.py
+
+test: .venv/installed
+	$(BIN)/python -m pytest -n auto tests README.md CONTRIBUTING.md
+	$(BIN)/python -m pytest -q --doctest-modules --pyargs gossamer
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/ready
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+bench: .venv/installed
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+# The core and the tests under the address and undefined-behaviour sanitizers, installed beside the usual build.
+SANITIZED := build/sanitize
+sanitize: .venv/installed
+	$(PIP) install -q . $(BUILD) --upgrade --target $(SANITIZED)/site -Cbuild-dir=$(SANITIZED)/cmake \
+	  -Ccmake.define.GOSSAMER_SANITIZE=ON
+	PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	  $(BIN)/python -m pytest -q -p no:cacheprovider tests
+
+clean:
+	rm -rf .venv build
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) install -q --upgrade pip
+	$(PIP) install -q --group dev numpy scipy scikit-learn
+	touch $@
+
+# A plain install, as users have it; the stub of the core is copied back for type checkers and editors.
+.venv/installed: .venv/ready $(SOURCES)
+	$(PIP) install -q . $(BUILD)
+	cp "$$($(BIN)/python -c 'import gossamer._core as c, pathlib; print(pathlib.Path(c.__file__).parent)')/_core.pyi" src/gossamer/
+	touch $@

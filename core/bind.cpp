@@ -1,0 +1,212 @@
+// The only file that knows Python. Arguments arrive checked by the Python side; here they become spans, the GIL is let
+// go, and the core does the work.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/variant.h>
+
+#include "arrays.hpp"
+#include "sparse_l1_ball.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace gossamer {
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Weights = std::optional<Vector<const double>>;
+using Indices = std::optional<Vector<const std::int64_t>>;
+
+template <class Array>
+auto span_of(const Array& a) {
+  return std::span(a.data(), a.size());
+}
+
+template <class T>
+std::span<const T> span_of(const std::optional<Vector<const T>>& a) {
+  return a ? span_of(*a) : std::span<const T>();
+}
+
+template <class M>
+Blocks blocks_of(const M& w, const Indices& members = {}, const Indices& starts = {}) {
+  return {w.shape(0), w.shape(1), span_of(members), span_of(starts)};
+}
+
+// Binds the calls that exist for float and for double arrays.
+template <class T>
+void bind_arrays(nb::module_& m) {
+  using In = Matrix<const T>;
+  using Out = Matrix<T>;
+  using Free = nb::call_guard<nb::gil_scoped_release>;
+
+  m.def("all_finite", [](Vector<const T> v) { return all_finite(span_of(v)); }, "v"_a.noconvert(), Free());
+
+  m.def(
+      "value",
+      [](const Elementwise& p, In w, Weights weights) { return value(p, w.data(), blocks_of(w), span_of(weights)); },
+      "penalty"_a, "w"_a.noconvert(), "weights"_a.none(), Free());
+  m.def(
+      "dual",
+      [](const Elementwise& p, In v, Weights weights) { return dual(p, v.data(), blocks_of(v), span_of(weights)); },
+      "penalty"_a, "v"_a.noconvert(), "weights"_a.none(), Free());
+  m.def(
+      "prox",
+      [](const Elementwise& p, In v, Out out, double step, Weights weights) {
+        prox(p, v.data(), out.data(), blocks_of(v), step, span_of(weights));
+      },
+      "penalty"_a, "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "weights"_a.none(), Free());
+
+  m.def(
+      "value",
+      [](const Blockwise& p, In w, Weights weights, Indices members, Indices starts) {
+        return value(p, w.data(), blocks_of(w, members, starts), span_of(weights));
+      },
+      "penalty"_a, "w"_a.noconvert(), "weights"_a.none(), "members"_a.none(), "starts"_a.none(), Free());
+  m.def(
+      "dual",
+      [](const Blockwise& p, In v, Weights weights, Indices members, Indices starts) {
+        return dual(p, v.data(), blocks_of(v, members, starts), span_of(weights));
+      },
+      "penalty"_a, "v"_a.noconvert(), "weights"_a.none(), "members"_a.none(), "starts"_a.none(), Free());
+  m.def(
+      "prox",
+      [](const Blockwise& p, In v, Out out, double step, Weights weights, Indices members, Indices starts) {
+        prox(p, v.data(), out.data(), blocks_of(v, members, starts), step, span_of(weights));
+      },
+      "penalty"_a, "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "weights"_a.none(), "members"_a.none(),
+      "starts"_a.none(), Free());
+
+  m.def(
+      "project", [](const Set& set, In v, Out out) { project(set, v.data(), out.data(), blocks_of(v)); }, "set"_a,
+      "v"_a.noconvert(), "out"_a.noconvert(), Free());
+  m.def(
+      "project_weighted_l1_ball",
+      [](In v, Out out, double radius, Vector<const double> weights) {
+        transform_blocks(v.data(), out.data(), blocks_of(v), [&](std::size_t, auto from, auto to) {
+          project_weighted_l1_ball(from, to, radius, span_of(weights));
+        });
+      },
+      "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, "weights"_a, Free());
+  m.def(
+      "project_group_l2_ball",
+      [](In v, Out out, double radius, Indices members, Indices starts) {
+        project_group_l2_ball(v.data(), out.data(), blocks_of(v, members, starts), radius);
+      },
+      "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, "members"_a.none(), "starts"_a.none(), Free());
+  m.def(
+      "project_group_linf_ball",
+      [](In v, Out out, double radius, Indices members, Indices starts) {
+        project_group_linf_ball(v.data(), out.data(), blocks_of(v, members, starts), radius);
+      },
+      "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, "members"_a.none(), "starts"_a.none(), Free());
+  m.def(
+      "prox_kl",
+      [](Vector<const T> v, Vector<T> out, double step, Vector<const double> prior) {
+        prox_kl(span_of(v), span_of(out), step, span_of(prior));
+      },
+      "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "prior"_a, Free());
+}
+
+void bind_penalties(nb::module_& m) {
+  nb::class_<L1>(m, "L1").def(nb::init<>());
+  nb::class_<L2Squared>(m, "L2Squared").def(nb::init<>());
+  nb::class_<Berhu>(m, "Berhu").def(nb::init<double>(), "gamma"_a);
+  nb::class_<ElasticNet>(m, "ElasticNet").def(nb::init<double>(), "l1_ratio"_a);
+  nb::class_<NonNegativeL1>(m, "NonNegativeL1").def(nb::init<>());
+  nb::class_<L2>(m, "L2").def(nb::init<>());
+  nb::class_<LInf>(m, "LInf").def(nb::init<>());
+  nb::class_<SparseL2>(m, "SparseL2").def(nb::init<double>(), "l1_ratio"_a);
+  nb::class_<Simplex>(m, "Simplex").def(nb::init<double>(), "radius"_a);
+  nb::class_<L1Ball>(m, "L1Ball").def(nb::init<double>(), "radius"_a);
+  nb::class_<L2Ball>(m, "L2Ball").def(nb::init<double>(), "radius"_a);
+}
+
+void bind_losses(nb::module_& m) {
+  nb::class_<Logistic>(m, "Logistic").def(nb::init<>());
+  nb::class_<Hinge>(m, "Hinge").def(nb::init<>());
+  nb::class_<SquaredHinge>(m, "SquaredHinge").def(nb::init<>());
+  nb::class_<Exponential>(m, "Exponential").def(nb::init<>());
+  nb::class_<Squared>(m, "Squared").def(nb::init<>());
+  nb::class_<EpsilonInsensitive>(m, "EpsilonInsensitive").def(nb::init<double>(), "epsilon"_a);
+  nb::class_<LogEpsilonInsensitive>(m, "LogEpsilonInsensitive").def(nb::init<double>(), "epsilon"_a);
+  nb::class_<Huber>(m, "Huber").def(nb::init<double>(), "delta"_a);
+  nb::class_<Quantile>(m, "Quantile").def(nb::init<double>(), "q"_a);
+  nb::class_<Poisson>(m, "Poisson").def(nb::init<>());
+  nb::class_<Multinomial>(m, "Multinomial").def(nb::init<>());
+  nb::class_<MulticlassHinge>(m, "MulticlassHinge").def(nb::init<>());
+
+  using In = Vector<const double>;
+  using Out = Vector<double>;
+  using Free = nb::call_guard<nb::gil_scoped_release>;
+  m.def(
+      "loss_value",
+      [](const ScalarLoss& loss, In z, In y, Out out) { loss_value(loss, span_of(z), span_of(y), span_of(out)); },
+      "loss"_a, "z"_a, "y"_a, "out"_a.noconvert(), Free());
+  m.def(
+      "loss_slope",
+      [](const ScalarLoss& loss, In z, In y, Out out) { loss_slope(loss, span_of(z), span_of(y), span_of(out)); },
+      "loss"_a, "z"_a, "y"_a, "out"_a.noconvert(), Free());
+  m.def(
+      "loss_link", [](const ScalarLoss& loss, In z, Out out) { loss_link(loss, span_of(z), span_of(out)); }, "loss"_a,
+      "z"_a, "out"_a.noconvert(), Free());
+
+  using InRows = Matrix<const double>;
+  using OutRows = Matrix<double>;
+  using Classes = Vector<const std::int64_t>;
+  m.def(
+      "loss_value",
+      [](const MulticlassLoss& loss, InRows z, Classes y, Out out) {
+        loss_value(loss, span_of(z), span_of(y), span_of(out));
+      },
+      "loss"_a, "z"_a, "y"_a, "out"_a.noconvert(), Free());
+  m.def(
+      "loss_slope",
+      [](const MulticlassLoss& loss, InRows z, Classes y, OutRows out) {
+        loss_slope(loss, span_of(z), span_of(y), span_of(out));
+      },
+      "loss"_a, "z"_a, "y"_a, "out"_a.noconvert(), Free());
+  m.def(
+      "loss_link",
+      [](const MulticlassLoss& loss, InRows z, OutRows out) { loss_link(loss, span_of(z), z.shape(1), span_of(out)); },
+      "loss"_a, "z"_a, "out"_a.noconvert(), Free());
+}
+
+void bind_sparse_l1_ball(nb::module_& m) {
+  using Free = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<SparseL1Ball>(m, "SparseL1Ball")
+      .def(nb::init<std::size_t, double>(), "n_features"_a, "radius"_a)
+      .def_prop_ro("n_features", &SparseL1Ball::size)
+      .def_prop_ro("radius", &SparseL1Ball::radius)
+      .def_prop_ro("nnz", &SparseL1Ball::nonzeros)
+      .def_prop_ro("norm1", &SparseL1Ball::norm1)
+      .def(
+          "update",
+          [](SparseL1Ball& ball, Vector<const std::int64_t> indices, Vector<const double> deltas) {
+            ball.update(span_of(indices), span_of(deltas));
+          },
+          "indices"_a, "deltas"_a, Free())
+      .def(
+          "read",
+          [](const SparseL1Ball& ball, Vector<const std::int64_t> indices, Vector<double> out) {
+            for (std::size_t i = 0; i < indices.size(); ++i) {
+              out.data()[i] = ball[static_cast<std::size_t>(indices.data()[i])];
+            }
+          },
+          "indices"_a, "out"_a.noconvert(), Free());
+}
+
+}  // namespace
+}  // namespace gossamer
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of gossamer; the public names are in the modules around it.";
+  gossamer::bind_losses(m);
+  gossamer::bind_penalties(m);
+  gossamer::bind_arrays<float>(m);
+  gossamer::bind_arrays<double>(m);
+  gossamer::bind_sparse_l1_ball(m);
+}

@@ -1,0 +1,41 @@
+// Pairs of doubles handled by one instruction, through the vector extension of GCC and Clang. Every 64-bit processor
+// has them. Only for the loops that compilers were measured to leave scalar: those that select by a comparison.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace gossamer {
+
+using Pack = double __attribute__((vector_size(16)));
+using Mask = std::int64_t __attribute__((vector_size(16)));  // −1 where true, 0 where false
+
+inline Pack load(const double* p) {
+  Pack x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+}
+
+inline Pack spread(double x) { return Pack{x, x}; }
+
+// Where the mask is set x, elsewhere 0.
+inline Pack select(Mask mask, Pack x) { return reinterpret_cast<Pack>(reinterpret_cast<Mask>(x) & mask); }
+
+// Where the mask is set x, elsewhere y.
+inline Pack pick(Mask mask, Pack x, Pack y) {
+  return reinterpret_cast<Pack>((reinterpret_cast<Mask>(x) & mask) | (reinterpret_cast<Mask>(y) & ~mask));
+}
+
+// Sums and counts the positive numbers it is shown, in each half by itself.
+struct PositivePart {
+  Pack sum = {}, count = {};
+
+  void add(Pack x) {
+    const Mask positive = x > spread(0.0);
+    sum += select(positive, x);
+    count += select(positive, spread(1.0));
+  }
+  void merge(const PositivePart& other) { sum += other.sum, count += other.count; }
+};
+
+}  // namespace gossamer

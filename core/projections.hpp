@@ -1,0 +1,405 @@
+// Euclidean projections onto the simplex, the balls, and their weighted and mixed-norm forms.
+//
+// The whole ℓ1 family is one search: find the cut θ with
+//
+//     Σ_j a_j [u_j − θ a_j]₊ = radius,            u = v (simplex) or |v| (ball), a = 1 unless weighted,
+//
+// and then w_j = [u_j − θ a_j]₊ with the sign restored. The left side is convex, decreasing and piecewise linear in θ,
+// so a Newton step from a θ on the left stays on the left and drops only entries that end at zero; when it drops none,
+// it has arrived. After a few such rounds a random pivot takes turns with it (Duchi et al. 2008, Figure 2), which
+// keeps the expected time linear whatever the input.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "blocks.hpp"
+#include "pack.hpp"
+#include "sums.hpp"
+
+namespace gossamer {
+
+// An entry of the plain search; u is measured from the largest entry, so that sums neither overflow nor cancel.
+struct PlainEntry {
+  double u;
+  double over(double theta) const { return u - theta; }
+  double cut() const { return u; }
+};
+
+// An entry of the weighted search; a > 0.
+struct WeightedEntry {
+  double u, a;
+  double over(double theta) const { return u - theta * a; }
+  double cut() const { return u / a; }
+};
+
+// Σ a [u − θa]₊ and, over the entries with u > θa, Σ a²: minus the slope of the first in θ.
+struct Tally {
+  double held = 0, square = 0;
+};
+
+inline Tally tally(std::span<const PlainEntry> entries, double theta) {
+  constexpr std::size_t packs = 4, step = 2 * packs;
+  static_assert(sizeof(PlainEntry) == sizeof(double));
+  PositivePart part[packs];
+  std::size_t i = 0;
+  for (; i + step <= entries.size(); i += step) {
+    for (std::size_t r = 0; r < packs; ++r) part[r].add(load(&entries[i + 2 * r].u) - spread(theta));
+  }
+  for (; i < entries.size(); ++i) part[0].add(Pack{entries[i].over(theta), 0.0});
+  for (std::size_t r = 1; r < packs; ++r) part[0].merge(part[r]);
+  return {part[0].sum[0] + part[0].sum[1], part[0].count[0] + part[0].count[1]};
+}
+
+inline Tally tally(std::span<const WeightedEntry> entries, double theta) {
+  Tally sum;
+  for (const WeightedEntry& e : entries) {
+    sum.held += e.a * std::max(e.over(theta), 0.0);
+    sum.square += e.over(theta) > 0 ? e.a * e.a : 0.0;
+  }
+  return sum;
+}
+
+// Moves the entries above theta to the front, without a branch on the data, and counts them.
+template <class Entry>
+std::size_t partition_above(std::span<Entry> entries, double theta) {
+  std::size_t above = 0;
+  for (Entry& entry : entries) {
+    const Entry e = entry;
+    entry = entries[above];
+    entries[above] = e;
+    above += e.over(theta) > 0;
+  }
+  return above;
+}
+
+// θ with Σ a [u − θa]₊ = radius over `entries`, which it reorders. Needs a theta at or under the answer.
+template <class Entry>
+double find_cut(std::span<Entry> entries, double radius, double theta) {
+  constexpr int newton_rounds = 8;
+  struct {
+    double held = 0, square = 0, at = 0;
+    double held_at(double theta) const { return held + (at - theta) * square; }
+  } settled;  // entries known to end above zero and no longer searched: Σ a [u − at·a]₊ and Σ a²
+  std::minstd_rand random(1);
+  double last_square = -1, field = 0;
+  for (int round = 0;; ++round) {
+    const Tally here = tally(std::span<const Entry>(entries), theta);
+    const double square = settled.square + here.square;
+    const double next = theta + (settled.held_at(theta) + here.held - radius) / square;
+    if (!(next > theta)) return theta;
+    theta = next;
+    if (square == last_square) return theta;  // the same entries as last time: the step was exact
+    last_square = square;
+    if (round == 0) field = here.square;
+    if (here.square < 0.5 * field) {  // the field has thinned out: keep what is left of it
+      entries = entries.first(partition_above(entries, theta));
+      field = here.square;
+    }
+    if (round < newton_rounds || entries.empty()) continue;
+    // Slow going: halve the field with a random pivot.
+    const double pivot = entries[random() % entries.size()].cut();
+    const Tally high = tally(std::span<const Entry>(entries), pivot);
+    const std::size_t above = partition_above(entries, pivot);
+    const double held = settled.held_at(pivot) + high.held;
+    if (held > radius) {
+      theta = std::max(theta, pivot);
+      entries = entries.first(above);
+    } else {
+      settled = {held, settled.square + high.square, pivot};
+      entries = entries.subspan(above);
+    }
+  }
+}
+
+// The cut of the plain search. u − θ is read as (u − peak) + depth, which keeps its digits where u is huge beside the
+// radius.
+struct Cut {
+  double peak, depth;
+  double level() const { return peak - depth; }
+};
+
+// Room for a search, kept between the rows of a matrix so that many short rows allocate once.
+class Scratch {
+ public:
+  std::span<PlainEntry> room(std::size_t n) {
+    if (n > size_) {
+      entries_ = std::make_unique_for_overwrite<PlainEntry[]>(n);
+      size_ = n;
+    }
+    return {entries_.get(), n};
+  }
+
+ private:
+  std::unique_ptr<PlainEntry[]> entries_;
+  std::size_t size_ = 0;
+};
+
+// A lower bound on the cut of a large input, relative to its peak: four standard deviations under the cut of a sample.
+// It may still be too high.
+template <class T, class F>
+double guess_bound(std::span<const T> v, double radius, double peak, F f) {
+  if (v.size() < 8192) return -radius;
+  const std::size_t sampled = std::min<std::size_t>(v.size() / 8, 4096), stride = v.size() / sampled;
+  std::vector<PlainEntry> sample(sampled);
+  double least = 0;
+  for (std::size_t i = 0; i < sampled; ++i) {
+    sample[i].u = f(static_cast<double>(v[i * stride])) - peak;
+    least = std::min(least, sample[i].u);
+  }
+  const double share = radius * static_cast<double>(sampled) / static_cast<double>(v.size());
+  const double middle = find_cut(std::span(sample), share, least - share);
+  double squares = 0;
+  for (const PlainEntry& e : sample) squares += e.u > middle ? e.over(middle) * e.over(middle) : 0.0;
+  const double wide = share + 4 * std::sqrt(squares);
+  return std::max(-radius, find_cut(std::span(sample), wide, least - wide));
+}
+
+// The same for a few entries, by Newton steps alone.
+constexpr std::size_t few = 32;
+
+template <class T, class F>
+Cut short_cut(std::span<const T> v, double radius, double peak, F f) {
+  double u[few];
+  std::size_t n = 0;
+  for (; n < v.size(); ++n) u[n] = f(static_cast<double>(v[n])) - peak;
+  if (n % 2 != 0) u[n++] = -2 * radius;  // padding, never above
+  double theta = -radius;
+  for (double last = 0;;) {
+    PositivePart part;
+    for (std::size_t i = 0; i < n; i += 2) part.add(load(u + i) - spread(theta));
+    const double count = part.count[0] + part.count[1];
+    const double next = theta + ((part.sum[0] + part.sum[1]) - radius) / count;
+    if (!(next > theta)) return {peak, -theta};
+    theta = next;
+    if (count == last) return {peak, -theta};
+    last = count;
+  }
+}
+
+// The cut of Σ [f(v_j) − θ]₊ = radius, given peak = max f(v_j). Needs radius > 0 and a non-empty v.
+template <class T, class F>
+Cut simplex_cut(std::span<const T> v, double radius, double peak, F f, Scratch& scratch) {
+  if (v.size() <= few) return short_cut(v, radius, peak, f);
+  const std::span<PlainEntry> entries = scratch.room(v.size());
+  for (double bound = guess_bound(v, radius, peak, f);; bound = -radius) {
+    std::size_t kept = 0, i = 0;
+    auto keep = [&](T x) {
+      const double u = f(static_cast<double>(x)) - peak;
+      entries[kept].u = u;
+      kept += u > bound;
+    };
+    for (; i + 4 <= v.size(); i += 4) keep(v[i]), keep(v[i + 1]), keep(v[i + 2]), keep(v[i + 3]);
+    for (; i < v.size(); ++i) keep(v[i]);
+    const std::span<PlainEntry> above = entries.first(kept);
+    // −radius is always a lower bound, because the peak alone holds the radius; a guess is one if its entries do.
+    if (bound == -radius || tally(std::span<const PlainEntry>(above), bound).held >= radius) {
+      return {peak, -find_cut(above, radius, bound)};
+    }
+  }
+}
+
+// {w ≥ 0, Σ w = radius}
+template <class T>
+void project_simplex(std::span<const T> v, std::span<T> out, double radius, Scratch& scratch) {
+  if (radius == 0 || v.empty()) {
+    std::fill(out.begin(), out.end(), T(0));
+    return;
+  }
+  const auto same = [](double x) { return x; };
+  const Cut cut = simplex_cut(v, radius, max_over(v, -std::numeric_limits<double>::infinity(), same), same, scratch);
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    const double w = (static_cast<double>(v[i]) - cut.peak) + cut.depth;
+    out[i] = static_cast<T>(w > 0 ? w : 0.0);
+  }
+}
+
+// The cut of the ℓ1 ball, given ‖v‖∞. Needs 0 < radius < ‖v‖₁.
+template <class T>
+Cut l1_cut(std::span<const T> v, double radius, double largest, Scratch& scratch) {
+  return simplex_cut(v, radius, largest, [](double x) { return std::fabs(x); }, scratch);
+}
+
+// {‖w‖₁ ≤ radius}: the simplex of |v|, signs restored.
+template <class T>
+void project_l1_ball(std::span<const T> v, std::span<T> out, double radius, Scratch& scratch) {
+  const Magnitudes sizes = magnitudes(v);
+  if (sizes.sum <= radius) {
+    std::copy(v.begin(), v.end(), out.begin());
+  } else if (radius == 0) {
+    std::fill(out.begin(), out.end(), T(0));
+  } else {
+    const Cut cut = l1_cut(v, radius, sizes.largest, scratch);
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const double x = static_cast<double>(v[i]);
+      const double size = (std::fabs(x) - cut.peak) + cut.depth;
+      out[i] = static_cast<T>(std::copysign(size > 0 ? size : 0.0, x) + 0.0);  // + 0.0 turns −0 into 0
+    }
+  }
+}
+
+// The levels at which the ℓ1 cuts of four short rows lie, 0 for a row with ‖v‖₁ ≤ radius. A row a lane: where one row
+// would wait for each Newton step to end before the next, four share the wait.
+template <class T>
+std::array<double, 4> four_levels(const T* rows, std::size_t width, const std::array<double, 4>& radius) {
+  double u[few][4];
+  Pack sum[2] = {}, peak[2] = {};
+  for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t r = 0; r < 4; ++r) u[i][r] = std::fabs(static_cast<double>(rows[r * width + i]));
+    for (std::size_t h = 0; h < 2; ++h) {
+      const Pack x = load(&u[i][2 * h]);
+      sum[h] += x;
+      peak[h] = pick(x > peak[h], x, peak[h]);
+    }
+  }
+  Pack target[2] = {load(&radius[0]), load(&radius[2])}, depth[2] = {target[0], target[1]}, last[2] = {};
+  for (bool done = false; !done;) {
+    PositivePart part[2];
+    for (std::size_t i = 0; i < width; ++i) {
+      for (std::size_t h = 0; h < 2; ++h) part[h].add((load(&u[i][2 * h]) - peak[h]) + depth[h]);
+    }
+    done = true;
+    for (std::size_t h = 0; h < 2; ++h) {
+      const Pack less = depth[h] - (part[h].sum - target[h]) / part[h].count;
+      const Mask moved = less < depth[h], fresh = moved & (part[h].count != last[h]);
+      depth[h] = pick(moved, less, depth[h]);
+      last[h] = part[h].count;
+      done = done && !(fresh[0] | fresh[1]);
+    }
+  }
+  std::array<double, 4> levels;
+  for (std::size_t h = 0; h < 2; ++h) {
+    const Pack level = peak[h] - depth[h];
+    const Pack found = select((sum[h] > target[h]) & (level > spread(0.0)), level);
+    levels[2 * h] = found[0], levels[2 * h + 1] = found[1];
+  }
+  return levels;
+}
+
+// {Σ a_j |w_j| ≤ radius}, a ≥ 0. A weight of zero leaves its entry free.
+template <class T>
+void project_weighted_l1_ball(std::span<const T> v, std::span<T> out, double radius, std::span<const double> a) {
+  // The scale keeps sums of huge entries finite; a power of two changes no digit.
+  const double largest = norm_inf(v), heaviest = norm_inf(a);
+  const double scale = largest > 1e100 ? 0x1p-700 : 1.0, weight_scale = heaviest > 1e100 ? 0x1p-700 : 1.0;
+  const double scaled_radius = radius * scale * weight_scale;
+  std::vector<WeightedEntry> entries;
+  double total = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    const WeightedEntry e{std::fabs(static_cast<double>(v[i])) * scale, a[i] * weight_scale};
+    if (e.u > 0 && e.a > 0) entries.push_back(e), total += e.a * e.u;
+  }
+  if (total <= scaled_radius) {
+    std::copy(v.begin(), v.end(), out.begin());
+    return;
+  }
+  const bool pinned = scaled_radius == 0;  // every weighted entry is zero
+  const double theta = pinned ? 0.0 : find_cut(std::span(entries), scaled_radius, 0.0);
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    const double x = static_cast<double>(v[i]);
+    if (a[i] == 0) {
+      out[i] = v[i];
+      continue;
+    }
+    const double size = pinned ? 0.0 : (std::fabs(x) * scale - theta * (a[i] * weight_scale)) / scale;
+    out[i] = static_cast<T>(std::copysign(size > 0 ? size : 0.0, x) + 0.0);
+  }
+}
+
+// out = factor · v; a factor of zero gives zeros even where v is huge.
+template <class T>
+void scale_into(std::span<const T> v, std::span<T> out, double factor) {
+  for (std::size_t i = 0; i < v.size(); ++i) out[i] = static_cast<T>(static_cast<double>(v[i]) * factor + 0.0);
+}
+
+// {‖w‖₂ ≤ radius}
+template <class T>
+void project_l2_ball(std::span<const T> v, std::span<T> out, double radius) {
+  const double norm = norm2(v);
+  scale_into(v, out, norm <= radius ? 1.0 : radius / norm);
+}
+
+// {Σ_b ‖w_b‖₂ ≤ radius}: project the norms of the blocks on the ℓ1 ball, rescale the blocks.
+template <class T>
+void project_group_l2_ball(const T* v, T* out, const Blocks& blocks, double radius) {
+  std::vector<double> norms(blocks.count()), kept(blocks.count());
+  for_each_block(v, blocks, [&](std::size_t b, std::span<const T> block) { norms[b] = norm2(block); });
+  Scratch scratch;
+  project_l1_ball(std::span<const double>(norms), std::span(kept), radius, scratch);
+  transform_blocks(v, out, blocks, [&](std::size_t b, std::span<const T> block, std::span<T> to) {
+    scale_into(block, to, norms[b] > 0 ? kept[b] / norms[b] : 1.0);
+  });
+}
+
+// The cap θ of one block as a function of the multiplier μ: Σ_r [|v_r| − θ]₊ = μ, and 0 once ‖v‖₁ ≤ μ.
+class BlockCap {
+ public:
+  // Sorts the block's magnitudes into the caller's store.
+  template <class T>
+  BlockCap(std::span<const T> block, std::vector<double>& store) : begin_(store.size()), size_(block.size()) {
+    for (const T x : block) store.push_back(std::fabs(static_cast<double>(x)));
+    std::sort(store.end() - static_cast<std::ptrdiff_t>(size_), store.end(), std::greater<>());
+  }
+
+  struct Point {
+    double cap, slope;  // θ(μ) and dθ/dμ
+  };
+
+  Point at(double mu, const std::vector<double>& store) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < size_; ++r) {
+      sum += store[begin_ + r];
+      const double n = static_cast<double>(r + 1), theta = (sum - mu) / n;
+      const bool last = r + 1 == size_;
+      if (last ? theta > 0 : theta >= store[begin_ + r + 1]) return {theta, -1.0 / n};
+    }
+    return {0.0, 0.0};
+  }
+
+ private:
+  std::size_t begin_, size_;
+};
+
+// {Σ_b ‖w_b‖∞ ≤ radius}: one multiplier μ for all blocks, each capped at θ_b(μ). Σ_b θ_b(μ) is convex, decreasing and
+// piecewise linear, so Newton's method from μ = 0 climbs to the root and stops there.
+template <class T>
+void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double radius) {
+  std::vector<double> store;
+  std::vector<BlockCap> caps;
+  double total = 0;
+  for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) {
+    caps.emplace_back(block, store);
+    total += norm_inf(block);
+  });
+  if (total <= radius) {
+    std::copy_n(v, blocks.rows * blocks.width, out);
+    return;
+  }
+  double mu = 0;
+  for (;;) {
+    double sum = 0, slope = 0;
+    for (const BlockCap& cap : caps) {
+      const auto [theta, d] = cap.at(mu, store);
+      sum += theta, slope += d;
+    }
+    if (slope == 0) break;
+    const double next = mu + (radius - sum) / slope;
+    if (!(next > mu)) break;
+    mu = next;
+  }
+  transform_blocks(v, out, blocks, [&](std::size_t b, std::span<const T> block, std::span<T> to) {
+    const double cap = radius == 0 ? 0.0 : caps[b].at(mu, store).cap;
+    for (std::size_t r = 0; r < block.size(); ++r) {
+      to[r] = static_cast<T>(std::clamp(static_cast<double>(block[r]), -cap, cap) + 0.0);
+    }
+  });
+}
+
+}  // namespace gossamer

@@ -1,0 +1,47 @@
+"""Sparse linear models, online and in batch: minimise mean loss + α·Ω(w).
+
+Three nouns are the whole vocabulary: a loss, a penalty (or set), and a method or solver. Names load when first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gossamer.losses import *
+    from gossamer.penalties import *
+    from gossamer.projections import *
+
+__version__ = "0.1.0"
+
+# Every public name and the module it lives in, in the order one meets them.
+_HOMES = {
+    "penalties": (
+        "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 KL NoPenalty "
+        "Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
+    ),
+    "projections": (
+        "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
+        "SparseL1Ball"
+    ),
+    "losses": (
+        "Logistic Hinge SquaredHinge Exponential Squared EpsilonInsensitive LogEpsilonInsensitive Huber Quantile "
+        "Poisson Multinomial MulticlassHinge Multitask"
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = list(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

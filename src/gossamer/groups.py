@@ -1,0 +1,101 @@
+"""Groups of features: a partition of 0 … d−1, given as lists of indices or as one label a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gossamer.arrays import Array
+
+
+class Groups:
+    """A partition of the features, checked once.
+
+    Parameters
+    ----------
+    spec : sequence of index sequences, or a vector with one label a feature
+        ``[[0, 2], [1, 3, 4]]`` and ``[0, 1, 0, 1, 1]`` are the same two groups. Labels may be any integers or strings;
+        the groups are then in the order of the sorted labels.
+
+    Examples
+    --------
+    >>> from gossamer.groups import Groups
+    >>> Groups([[0, 2], [1, 3, 4]])
+    Groups(2 groups over 5 features)
+    """
+
+    def __init__(self, spec: Any) -> None:
+        lists = _index_lists(spec)
+        if lists is None:
+            labels = np.asarray(spec)
+            if labels.ndim != 1 or labels.dtype.kind not in "iuUS":
+                raise TypeError(
+                    "groups must be a list of index lists, such as [[0, 2], [1, 3]], or a vector of one integer or "
+                    f"string label a feature, such as [0, 1, 0, 1]; {type(spec).__name__} of dtype {labels.dtype} "
+                    f"with {labels.ndim} dimensions was given."
+                )
+            _, labels = np.unique(labels, return_inverse=True)
+            self.members = np.argsort(labels, kind="stable").astype(np.int64)
+            sizes = np.bincount(labels)
+        else:
+            self.members = np.concatenate([*lists, np.empty(0, np.int64)])
+            sizes = np.array([len(g) for g in lists], np.int64)
+            _check_partition(self.members, sizes)
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def n_features(self) -> int:
+        """How many features the groups cover."""
+        return len(self.members)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __repr__(self) -> str:
+        return f"Groups({len(self)} groups over {self.n_features} features)"
+
+    def check_covers(self, n_features: int) -> None:
+        """Raise unless the groups cover exactly `n_features` features."""
+        if n_features != self.n_features:
+            raise ValueError(
+                f"groups must cover every feature: they cover {self.n_features} features, but there are {n_features}."
+            )
+
+
+def _index_lists(spec: Any) -> list[Array] | None:
+    """Return the index lists as arrays, or None if `spec` is a vector of labels."""
+    if isinstance(spec, (str, bytes)) or not isinstance(spec, (Sequence, np.ndarray)):
+        raise TypeError(f"groups must be a sequence; {type(spec).__name__} was given.")
+    if not len(spec) or not all(isinstance(g, (Sequence, np.ndarray, range)) and not isinstance(g, str) for g in spec):
+        return None
+    lists = []
+    for i, group in enumerate(spec):
+        indices = np.asarray(group)
+        if indices.size == 0:
+            raise ValueError(f"groups[{i}] is empty; leave it out.")
+        if indices.ndim != 1 or indices.dtype.kind not in "iu":
+            raise TypeError(f"groups[{i}] must be a list of feature indices; {group!r} was given.")
+        lists.append(indices.astype(np.int64))
+    return lists
+
+
+def _check_partition(members: Array, sizes: Array) -> None:
+    if members.min() < 0:
+        raise ValueError(f"groups hold the feature index {members.min()}; indices start at 0.")
+    if members.max() >= 2 * len(members) + 2**20:  # far out: do not count up to it
+        raise ValueError(f"groups must cover every feature: index {members.max()} is in, but few of those before it.")
+    counts = np.bincount(members)
+    if counts.max() > 1:
+        twice = int(np.argmax(counts > 1))
+        owners = np.repeat(np.arange(len(sizes)), sizes)[members == twice]
+        raise ValueError(
+            f"groups must not overlap: feature {twice} is in groups {' and '.join(map(str, owners[:2]))}. "
+            "Give each shared feature a copy of its own column instead."
+        )
+    if counts.min() == 0:
+        raise ValueError(
+            f"groups must cover every feature: feature {int(np.argmin(counts))} is in none. "
+            "A group of one is a feature penalised by itself."
+        )

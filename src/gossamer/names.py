@@ -1,0 +1,26 @@
+"""Names for parts: "l1" stands for `L1()`, a wrong name lists the right ones, an object stands for itself."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, methods: tuple[str, ...]) -> Any:
+    """Return the part called `spec`, or `spec` itself when it has the `methods` of one."""
+    if isinstance(spec, str):
+        if spec in table:
+            return table[spec]()
+        near = difflib.get_close_matches(spec, table, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"There is no {noun} {spec!r}.{hint} The names are: {', '.join(sorted(table))}.")
+    if isinstance(spec, type):
+        raise TypeError(f"A {noun} is an object, not a class: pass {spec.__name__}().")
+    missing = [m for m in methods if not callable(getattr(spec, m, None))]
+    if missing:
+        raise TypeError(
+            f"A {noun} is a name or an object with {' and '.join(methods)}; "
+            f"{type(spec).__name__} has no {' and no '.join(missing)}."
+        )
+    return spec

@@ -1,0 +1,337 @@
+"""Euclidean projections, by name: the nearest point of a set.
+
+Each takes a vector, or a matrix whose rows are projected one by one; the mixed-norm balls take the matrix as a whole.
+float32 stays float32, everything else becomes float64. `out` receives the result and may be the input itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gossamer import _core
+from gossamer.arrays import Array, floats, into, number, shape_words
+from gossamer.arrays import weights as check_weights
+from gossamer.groups import Groups
+
+__all__ = [
+    "SparseL1Ball",
+    "project_box",
+    "project_group_l2_ball",
+    "project_group_linf_ball",
+    "project_l1_ball",
+    "project_l2_ball",
+    "project_simplex",
+]
+
+
+def _as_rows(v: Array) -> Array:
+    return v.reshape(1, -1) if v.ndim == 1 else v
+
+
+def _project_rows(made: Any, v: Array, out: Array | None) -> Array:
+    return into(out, v, lambda a, result: _core.project(made, _as_rows(a), _as_rows(result)))
+
+
+def project_simplex(v: Any, radius: float = 1.0, *, out: Array | None = None) -> Array:
+    """Project onto the simplex {w ≥ 0, Σ w = radius}: w = [v − θ]₊ with the θ that makes the sum right.
+
+    Expected linear time.
+
+    Parameters
+    ----------
+    v : array
+        A vector, or a matrix whose rows are projected one by one; not empty unless radius is 0.
+    radius : float
+        The sum of the result, ≥ 0.
+    out : array, optional
+        Receives the result; same shape and dtype as `v`.
+
+    References
+    ----------
+    Duchi, Shalev-Shwartz, Singer, Chandra: Efficient projections onto the ℓ1-ball for learning in high dimensions,
+    ICML 2008, Figure 2.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.project_simplex([0.8, 0.6, -1.0])
+    array([0.6, 0.4, 0. ])
+    """
+    v, radius = floats(v, "v"), number(radius, "radius", least=0)
+    if radius > 0 and v.shape[-1] == 0 and len(_as_rows(v)):
+        raise ValueError("The simplex of no entries is empty: v needs at least one entry (or radius must be 0).")
+    return _project_rows(_core.Simplex(radius), v, out)
+
+
+def project_l1_ball(v: Any, radius: float = 1.0, weights: Any = None, *, out: Array | None = None) -> Array:
+    """Project onto the ℓ1 ball {‖w‖₁ ≤ radius}, or, with weights a, onto {Σ a_j |w_j| ≤ radius}.
+
+    Expected linear time. A point inside is returned as it is.
+
+    Parameters
+    ----------
+    v : array
+        A vector, or a matrix whose rows are projected one by one.
+    radius : float
+        The bound on the norm, ≥ 0.
+    weights : vector, optional
+        One a_j ≥ 0 for each entry of a row; 0 leaves an entry free.
+    out : array, optional
+        Receives the result; same shape and dtype as `v`.
+
+    References
+    ----------
+    Duchi, Shalev-Shwartz, Singer, Chandra: Efficient projections onto the ℓ1-ball for learning in high dimensions,
+    ICML 2008.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.project_l1_ball([3.0, -1.0, 0.5], radius=2.5)
+    array([ 2.25, -0.25,  0.  ])
+    """
+    v, radius = floats(v, "v"), number(radius, "radius", least=0)
+    if weights is None:
+        return _project_rows(_core.L1Ball(radius), v, out)
+    a = check_weights(weights, "weights")
+    if len(a) != v.shape[-1]:
+        raise ValueError(f"weights must match a row of v: v is {shape_words(v.shape)}, there are {len(a)} weights.")
+    return into(
+        out, v, lambda given, result: _core.project_weighted_l1_ball(_as_rows(given), _as_rows(result), radius, a)
+    )
+
+
+def project_l2_ball(v: Any, radius: float = 1.0, *, out: Array | None = None) -> Array:
+    """Project onto the ℓ2 ball {‖w‖₂ ≤ radius}: scale down what is longer.
+
+    Parameters
+    ----------
+    v : array
+        A vector, or a matrix whose rows are projected one by one.
+    radius : float
+        The bound on the norm, ≥ 0.
+    out : array, optional
+        Receives the result; same shape and dtype as `v`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.project_l2_ball([[3.0, 4.0], [0.3, 0.4]])
+    array([[0.6, 0.8],
+           [0.3, 0.4]])
+    """
+    return _project_rows(_core.L2Ball(number(radius, "radius", least=0)), floats(v, "v"), out)
+
+
+def project_box(v: Any, low: Any, high: Any, *, out: Array | None = None) -> Array:
+    """Project onto the box {low ≤ w ≤ high}: clip every entry.
+
+    Parameters
+    ----------
+    v : array
+        A vector or a matrix.
+    low, high : float or array
+        The bounds, low ≤ high, broadcast against `v`; infinite bounds are allowed.
+    out : array, optional
+        Receives the result; same shape and dtype as `v`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.project_box([-2.0, 0.5, 9.0], low=0.0, high=[1.0, 1.0, 5.0])
+    array([0. , 0.5, 5. ])
+    """
+    v = floats(v, "v")
+    low, high = check_bounds(low, high)
+    try:
+        if np.broadcast_shapes(v.shape, low.shape, high.shape) != v.shape:
+            raise ValueError
+    except ValueError:
+        raise ValueError(
+            f"low and high must fit v: v is {shape_words(v.shape)}, low is {shape_words(low.shape)}, "
+            f"high is {shape_words(high.shape)}."
+        ) from None
+    return into(out, v, lambda a, result: np.clip(a, low.astype(a.dtype), high.astype(a.dtype), out=result))
+
+
+def check_bounds(low: Any, high: Any) -> tuple[Array, Array]:
+    """Return the bounds of a box as float64 arrays, after checking that low ≤ high and neither is NaN."""
+    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise ValueError("low and high must not be NaN.")
+    if np.any(low > high):
+        raise ValueError(f"low must not be above high; low = {low} and high = {high} were given.")
+    return low, high
+
+
+def _group_arguments(W: Array, groups: Any) -> tuple[Any, Any]:
+    if groups is None:
+        return None, None
+    parsed = groups if isinstance(groups, Groups) else Groups(groups)
+    parsed.check_covers(len(W))
+    return parsed.members, parsed.starts
+
+
+def _as_columns(v: Array) -> Array:
+    return v.reshape(-1, 1) if v.ndim == 1 else v
+
+
+def project_group_l2_ball(W: Any, radius: float = 1.0, groups: Any = None, *, out: Array | None = None) -> Array:
+    """Project onto the ℓ1/ℓ2 ball {Σ_g ‖W_g‖₂ ≤ radius}: the group norms go on the ℓ1 ball, the groups are rescaled.
+
+    Parameters
+    ----------
+    W : array
+        A matrix, or a vector taken as a matrix of one column.
+    radius : float
+        The bound on the mixed norm, ≥ 0.
+    groups : optional
+        Groups of rows (see `gossamer.groups.Groups`); by default every row is a group.
+    out : array, optional
+        Receives the result; same shape and dtype as `W`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.project_group_l2_ball([[3.0, 4.0], [0.6, 0.8]], radius=4.0)
+    array([[2.4, 3.2],
+           [0. , 0. ]])
+    """
+    W, radius = floats(W, "W"), number(radius, "radius", least=0)
+    members, starts = _group_arguments(W, groups)
+    return into(
+        out,
+        W,
+        lambda a, result: _core.project_group_l2_ball(_as_columns(a), _as_columns(result), radius, members, starts),
+    )
+
+
+def project_group_linf_ball(W: Any, radius: float = 1.0, groups: Any = None, *, out: Array | None = None) -> Array:
+    """Project onto the ℓ1/ℓ∞ ball {Σ_g ‖W_g‖∞ ≤ radius}: every surviving group is capped, at one common price.
+
+    Parameters
+    ----------
+    W : array
+        A matrix, or a vector taken as a matrix of one column.
+    radius : float
+        The bound on the mixed norm, ≥ 0.
+    groups : optional
+        Groups of rows (see `gossamer.groups.Groups`); by default every row is a group.
+    out : array, optional
+        Receives the result; same shape and dtype as `W`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.project_group_linf_ball([[3.0, 2.0], [0.5, -0.5]], radius=2.0)
+    array([[2., 2.],
+           [0., 0.]])
+    """
+    W, radius = floats(W, "W"), number(radius, "radius", least=0)
+    members, starts = _group_arguments(W, groups)
+    return into(
+        out,
+        W,
+        lambda a, result: _core.project_group_linf_ball(_as_columns(a), _as_columns(result), radius, members, starts),
+    )
+
+
+class SparseL1Ball:
+    """A point of the ℓ1 ball that moves by sparse steps: w ← Π(w + δ) in O(k log d) when δ has k non-zeros.
+
+    The result of every step is that of `project_l1_ball` on the whole vector. It starts at zero.
+
+    Parameters
+    ----------
+    n_features : int
+        The dimension d.
+    radius : float
+        The bound on ‖w‖₁, > 0.
+
+    References
+    ----------
+    Duchi, Shalev-Shwartz, Singer, Chandra: Efficient projections onto the ℓ1-ball for learning in high dimensions,
+    ICML 2008, §6.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> ball = gs.SparseL1Ball(n_features=1_000_000, radius=1.0)
+    >>> ball.update([7, 42], [0.75, -0.5])
+    >>> ball[[7, 42, 99]]
+    array([ 0.625, -0.375,  0.   ])
+    >>> ball.nnz, ball.norm1
+    (2, 1.0)
+    """
+
+    def __init__(self, n_features: int, radius: float = 1.0) -> None:
+        if not isinstance(n_features, (int, np.integer)) or isinstance(n_features, bool) or n_features < 0:
+            raise ValueError(f"n_features must be a whole number, 0 or more; {n_features!r} was given.")
+        self._ball = _core.SparseL1Ball(int(n_features), number(radius, "radius", above=0))
+
+    @property
+    def n_features(self) -> int:
+        """The dimension d."""
+        return int(self._ball.n_features)
+
+    @property
+    def radius(self) -> float:
+        """The bound on ‖w‖₁."""
+        return float(self._ball.radius)
+
+    @property
+    def nnz(self) -> int:
+        """How many weights are not zero."""
+        return int(self._ball.nnz)
+
+    @property
+    def norm1(self) -> float:
+        """‖w‖₁."""
+        return float(self._ball.norm1)
+
+    def update(self, indices: Any, deltas: Any) -> None:
+        """Add `deltas` at `indices` and project. Repeated indices add up; bad input changes nothing."""
+        indices, deltas = self._check_indices(indices), floats(deltas, "deltas", ndim=(1,)).astype(np.float64)
+        if len(indices) != len(deltas):
+            raise ValueError(
+                f"indices and deltas must have one length; they have {len(indices)} and {len(deltas)} entries."
+            )
+        self._ball.update(indices, deltas)
+
+    def __getitem__(self, indices: Any) -> Any:
+        """Return the weights at `indices` (a number or a vector of numbers)."""
+        single = np.ndim(indices) == 0
+        at = self._check_indices([indices] if single else indices)
+        out = np.empty(len(at))
+        self._ball.read(at, out)
+        return out[0] if single else out
+
+    def to_array(self) -> Array:
+        """Return all d weights."""
+        return np.asarray(self[np.arange(self.n_features)])
+
+    def _check_indices(self, indices: Any) -> Array:
+        at = np.asarray(indices)
+        if at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
+            raise TypeError(f"indices must be a vector of whole numbers; {indices!r} was given.")
+        if at.size and not (at.min() >= 0 and at.max() < self.n_features):
+            bad = at.min() if at.min() < 0 else at.max()
+            raise IndexError(f"indices must be 0 to {self.n_features - 1}; {bad} was given.")
+        return np.ascontiguousarray(at, np.int64)
+
+    def __len__(self) -> int:
+        return self.n_features
+
+    def __repr__(self) -> str:
+        return f"SparseL1Ball(n_features={self.n_features}, radius={self.radius:g}, nnz={self.nnz})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        w = self.to_array()
+        at = np.flatnonzero(w)
+        return {"n_features": self.n_features, "radius": self.radius, "indices": at, "values": w[at]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["n_features"], state["radius"])  # type: ignore[misc]
+        self._ball.update(state["indices"], state["values"])
