@@ -352,9 +352,10 @@ class _MulticlassLoss:
     def link(self, z: Any) -> Any:
         """Return the prediction that z stands for, in the shape of z."""
         z = _doubles(z, "z", (1, 2))
-        out = np.empty(np.atleast_2d(z).shape)
-        if out.shape[1]:
-            _core.loss_link(self._core(), np.atleast_2d(z), out)
+        rows = np.atleast_2d(z)
+        out = np.empty_like(rows)
+        if out.size:
+            _core.loss_link(self._core(), rows, out)
         return out.reshape(z.shape)
 
     def _rows(self, z: Any, y: Any) -> tuple[Array, Array, bool]:

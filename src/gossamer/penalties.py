@@ -703,7 +703,7 @@ class GroupL2Ball(_Ball):
         super().__post_init__()
 
     def _norm(self) -> _Penalty:
-        return self._made  # type: ignore[attr-defined, no-any-return]
+        return self._made  # type: ignore[attr-defined]
 
     def _project(self, v: Array, out: Array | None) -> Array:
         return project_group_l2_ball(v, self.radius, self._made._parsed, out=out)  # type: ignore[attr-defined]
@@ -736,7 +736,7 @@ class GroupLInfBall(_Ball):
         super().__post_init__()
 
     def _norm(self) -> _Penalty:
-        return self._made  # type: ignore[attr-defined, no-any-return]
+        return self._made  # type: ignore[attr-defined]
 
     def _project(self, v: Array, out: Array | None) -> Array:
         return project_group_linf_ball(v, self.radius, self._made._parsed, out=out)  # type: ignore[attr-defined]
@@ -763,7 +763,7 @@ class KL(_Penalty):
     >>> gs.KL().value([0.5, 0.5])
     0.0
     >>> gs.KL().prox([1.0, 0.0], step=1.0).round(4)
-    array([0.6675, 0.3325])
+    array([0.6626, 0.3374])
     """
 
     prior: Any = None
