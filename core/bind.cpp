@@ -3,9 +3,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/variant.h>
 
 #include "arrays.hpp"
+#include "learners.hpp"
 #include "sparse_l1_ball.hpp"
 
 namespace nb = nanobind;
@@ -84,6 +86,13 @@ void bind_arrays(nb::module_& m) {
       "project", [](const Set& set, In v, Out out) { project(set, v.data(), out.data(), blocks_of(v)); }, "set"_a,
       "v"_a.noconvert(), "out"_a.noconvert(), Free());
   m.def(
+      "project_l1_ball_checked",
+      [](Vector<const T> v, Vector<T> out, double radius) {
+        Scratch scratch;
+        return project_l1_ball_checked(span_of(v), span_of(out), radius, scratch);
+      },
+      "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, Free());
+  m.def(
       "project_weighted_l1_ball",
       [](In v, Out out, double radius, Vector<const double> weights) {
         transform_blocks(v.data(), out.data(), blocks_of(v), [&](std::size_t, auto from, auto to) {
@@ -117,6 +126,7 @@ void bind_penalties(nb::module_& m) {
   nb::class_<Berhu>(m, "Berhu").def(nb::init<double>(), "gamma"_a);
   nb::class_<ElasticNet>(m, "ElasticNet").def(nb::init<double>(), "l1_ratio"_a);
   nb::class_<NonNegativeL1>(m, "NonNegativeL1").def(nb::init<>());
+  nb::class_<Box>(m, "Box").def(nb::init<double, double>(), "low"_a, "high"_a);
   nb::class_<L2>(m, "L2").def(nb::init<>());
   nb::class_<LInf>(m, "LInf").def(nb::init<>());
   nb::class_<SparseL2>(m, "SparseL2").def(nb::init<double>(), "l1_ratio"_a);
@@ -199,6 +209,81 @@ void bind_sparse_l1_ball(nb::module_& m) {
           "indices"_a, "out"_a.noconvert(), Free());
 }
 
+template <class T>
+void learn(Learner& learner, Vector<const std::int64_t> starts, Vector<const std::int32_t> index, Vector<const T> value,
+           Matrix<const double> y, Weights weight, Vector<const double> step, const LossCall& loss) {
+  learner.learn(Examples<T>{starts.size() - 1, starts.data(), index.data(), value.data(), y.data(), y.shape(1),
+                            weight ? weight->data() : nullptr, step.data()},
+                loss);
+}
+
+// A NumPy array that owns a copy of `values`.
+nb::object copied(const std::vector<double>& values) {
+  auto* copy = new std::vector<double>(values);
+  nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
+}
+
+void bind_learners(nb::module_& m) {
+  using Free = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<LossCall>(m, "LossCall");
+  m.def("loss_call", nb::overload_cast<const ScalarLoss&>(&make_loss_call), "loss"_a);
+  m.def("loss_call", nb::overload_cast<const MulticlassLoss&>(&make_loss_call), "loss"_a);
+
+  nb::class_<Learner>(m, "Learner")
+      .def_prop_ro("features", &Learner::features)
+      .def_prop_ro("outputs", &Learner::outputs)
+      .def_prop_ro("rounds", &Learner::rounds)
+      .def_prop_ro("weight_seen", &Learner::weight_seen)
+      .def_prop_ro("loss_seen", &Learner::loss_seen)
+      .def("learn", &learn<double>, "starts"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(), "step"_a,
+           "loss"_a, Free())
+      .def("learn", &learn<float>, "starts"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(), "step"_a,
+           "loss"_a, Free())
+      .def(
+          "read",
+          [](const Learner& learner, Matrix<double> weights, Vector<double> intercept) {
+            learner.read(span_of(weights), span_of(intercept));
+          },
+          "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
+      .def("state",
+           [](Learner& learner) {
+             nb::dict state;
+             learner.visit([](void* to, const char* name,
+                              std::vector<double>& values) { (*static_cast<nb::dict*>(to))[name] = copied(values); },
+                           &state);
+             return state;
+           })
+      .def(
+          "restore",
+          [](Learner& learner, nb::dict state) {
+            learner.visit(
+                [](void* from, const char* name, std::vector<double>& values) {
+                  auto saved = nb::cast<Vector<const double>>((*static_cast<nb::dict*>(from))[name]);
+                  values.assign(saved.data(), saved.data() + saved.size());
+                },
+                &state);
+          },
+          "state"_a);
+
+  nb::class_<Setup>(m, "Setup")
+      .def(
+          "__init__",
+          [](Setup* self, std::size_t features, std::size_t outputs, double alpha, Weights weights,
+             bool fit_intercept) {
+            const auto a = span_of(weights);
+            new (self) Setup{features, outputs, alpha, {a.begin(), a.end()}, fit_intercept};
+          },
+          "features"_a, "outputs"_a, "alpha"_a, "weights"_a.none(), "fit_intercept"_a);
+  m.def("fobos", &make_fobos, "penalty"_a, "setup"_a);
+  m.def("truncated_gradient", &make_truncated_gradient, "period"_a, "threshold"_a, "setup"_a);
+  m.def("subgradient", &make_subgradient, "penalty"_a, "setup"_a);
+  m.def("adagrad_fobos", &make_adagrad_fobos, "penalty"_a, "setup"_a);
+  m.def("rda", &make_rda, "rho"_a, "penalty"_a, "setup"_a);
+  m.def("adagrad_rda", &make_adagrad_rda, "penalty"_a, "setup"_a);
+  m.def("ftrl", &make_ftrl, "beta"_a, "penalty"_a, "setup"_a);
+}
+
 }  // namespace
 }  // namespace gossamer
 
@@ -209,4 +294,5 @@ NB_MODULE(_core, m) {
   gossamer::bind_arrays<float>(m);
   gossamer::bind_arrays<double>(m);
   gossamer::bind_sparse_l1_ball(m);
+  gossamer::bind_learners(m);
 }

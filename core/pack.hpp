@@ -26,16 +26,26 @@ inline Pack pick(Mask mask, Pack x, Pack y) {
   return reinterpret_cast<Pack>((reinterpret_cast<Mask>(x) & mask) | (reinterpret_cast<Mask>(y) & ~mask));
 }
 
+inline Pack absolute(Pack x) { return reinterpret_cast<Pack>(reinterpret_cast<Mask>(x) & Mask{INT64_MAX, INT64_MAX}); }
+
+// Small whole numbers as doubles: their bits under the exponent of 2⁵² are 2⁵² plus the number.
+inline Pack to_doubles(Mask counts) {
+  constexpr std::int64_t two52 = 0x4330000000000000;
+  return reinterpret_cast<Pack>(counts | Mask{two52, two52}) - spread(0x1p52);
+}
+
 // Sums and counts the positive numbers it is shown, in each half by itself.
 struct PositivePart {
-  Pack sum = {}, count = {};
+  Pack sum = {};
+  Mask tally = {};
 
   void add(Pack x) {
     const Mask positive = x > spread(0.0);
     sum += select(positive, x);
-    count += select(positive, spread(1.0));
+    tally -= positive;
   }
-  void merge(const PositivePart& other) { sum += other.sum, count += other.count; }
+  void merge(const PositivePart& other) { sum += other.sum, tally += other.tally; }
+  Pack count() const { return to_doubles(tally); }
 };
 
 }  // namespace gossamer

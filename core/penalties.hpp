@@ -89,6 +89,16 @@ struct NonNegativeL1 {
 
 using Elementwise = std::variant<L1, L2Squared, Berhu, ElasticNet, NonNegativeL1>;
 
+// low ≤ w ≤ high
+struct Box {
+  double low, high;
+
+  template <class T>
+  T prox(T v, T) const {
+    return std::min(std::max(v, static_cast<T>(low)), static_cast<T>(high));
+  }
+};
+
 // ω ‖w‖₂
 struct L2 {
   template <class T>

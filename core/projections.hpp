@@ -55,7 +55,7 @@ inline Tally tally(std::span<const PlainEntry> entries, double theta) {
   }
   for (; i < entries.size(); ++i) part[0].add(Pack{entries[i].over(theta), 0.0});
   for (std::size_t r = 1; r < packs; ++r) part[0].merge(part[r]);
-  return {part[0].sum[0] + part[0].sum[1], part[0].count[0] + part[0].count[1]};
+  return {part[0].sum[0] + part[0].sum[1], static_cast<double>(part[0].tally[0] + part[0].tally[1])};
 }
 
 inline Tally tally(std::span<const WeightedEntry> entries, double theta) {
@@ -65,6 +65,12 @@ inline Tally tally(std::span<const WeightedEntry> entries, double theta) {
     sum.square += e.over(theta) > 0 ? e.a * e.a : 0.0;
   }
   return sum;
+}
+
+// One Newton step from a theta at or under the answer; never backwards.
+inline double newton(double theta, const Tally& here, double radius) {
+  const double next = theta + (here.held - radius) / here.square;
+  return next > theta ? next : theta;
 }
 
 // Moves the entries above theta to the front, without a branch on the data, and counts them.
@@ -149,7 +155,7 @@ double guess_bound(std::span<const T> v, double radius, double peak, F f) {
   if (v.size() < 8192) return -radius;
   const std::size_t sampled = std::min<std::size_t>(v.size() / 8, 4096), stride = v.size() / sampled;
   std::vector<PlainEntry> sample(sampled);
-  double least = 0;
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < sampled; ++i) {
     sample[i].u = f(static_cast<double>(v[i * stride])) - peak;
     least = std::min(least, sample[i].u);
@@ -175,7 +181,7 @@ Cut short_cut(std::span<const T> v, double radius, double peak, F f) {
   for (double last = 0;;) {
     PositivePart part;
     for (std::size_t i = 0; i < n; i += 2) part.add(load(u + i) - spread(theta));
-    const double count = part.count[0] + part.count[1];
+    const double count = static_cast<double>(part.tally[0] + part.tally[1]);
     const double next = theta + ((part.sum[0] + part.sum[1]) - radius) / count;
     if (!(next > theta)) return {peak, -theta};
     theta = next;
@@ -200,9 +206,8 @@ Cut simplex_cut(std::span<const T> v, double radius, double peak, F f, Scratch& 
     for (; i < v.size(); ++i) keep(v[i]);
     const std::span<PlainEntry> above = entries.first(kept);
     // −radius is always a lower bound, because the peak alone holds the radius; a guess is one if its entries do.
-    if (bound == -radius || tally(std::span<const PlainEntry>(above), bound).held >= radius) {
-      return {peak, -find_cut(above, radius, bound)};
-    }
+    const Tally here = tally(std::span<const PlainEntry>(above), bound);
+    if (bound == -radius || here.held >= radius) return {peak, -find_cut(above, radius, newton(bound, here, radius))};
   }
 }
 
@@ -227,6 +232,16 @@ Cut l1_cut(std::span<const T> v, double radius, double largest, Scratch& scratch
   return simplex_cut(v, radius, largest, [](double x) { return std::fabs(x); }, scratch);
 }
 
+// w from a cut, signs restored.
+template <class T>
+void apply_cut(std::span<const T> v, std::span<T> out, Cut cut) {
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    const double x = static_cast<double>(v[i]);
+    const double size = (std::fabs(x) - cut.peak) + cut.depth;
+    out[i] = static_cast<T>(std::copysign(size > 0 ? size : 0.0, x) + 0.0);  // + 0.0 turns −0 into 0
+  }
+}
+
 // {‖w‖₁ ≤ radius}: the simplex of |v|, signs restored.
 template <class T>
 void project_l1_ball(std::span<const T> v, std::span<T> out, double radius, Scratch& scratch) {
@@ -237,47 +252,82 @@ void project_l1_ball(std::span<const T> v, std::span<T> out, double radius, Scra
     std::fill(out.begin(), out.end(), T(0));
   } else {
     const Cut cut = l1_cut(v, radius, sizes.largest, scratch);
-    for (std::size_t i = 0; i < v.size(); ++i) {
-      const double x = static_cast<double>(v[i]);
-      const double size = (std::fabs(x) - cut.peak) + cut.depth;
-      out[i] = static_cast<T>(std::copysign(size > 0 ? size : 0.0, x) + 0.0);  // + 0.0 turns −0 into 0
-    }
+    if (cut.depth < cut.peak) return apply_cut(v, out, cut);
+    std::copy(v.begin(), v.end(), out.begin());  // outside by rounding only
   }
+}
+
+// The same for a large v that has not been checked: false, and nothing written, if v is not finite. When the guess of
+// the cut is right, as it nearly always is, one reading of v checks it, shows that it lies outside the ball, and
+// gathers what is searched. The guess takes the place of the peak.
+template <class T>
+bool project_l1_ball_checked(std::span<const T> v, std::span<T> out, double radius, Scratch& scratch) {
+  constexpr std::size_t chunk = 1024;  // stays in the nearest cache between the check and the gathering
+  const auto size = [](double x) { return std::fabs(x); };
+  const double guess = radius > 0 ? guess_bound(v, radius, 0.0, size) : 0.0;
+  const std::span<PlainEntry> entries = scratch.room(v.size());
+  std::size_t kept = 0;
+  for (std::size_t begin = 0; begin < v.size(); begin += chunk) {
+    const std::span<const T> part = v.subspan(begin, std::min(chunk, v.size() - begin));
+    if (!all_finite(part)) return false;
+    std::size_t i = 0;
+    auto keep = [&](T x) {
+      const double u = std::fabs(static_cast<double>(x)) - guess;
+      entries[kept].u = u;
+      kept += u > 0;
+    };
+    if (guess <= 0) continue;
+    for (; i + 4 <= part.size(); i += 4) keep(part[i]), keep(part[i + 1]), keep(part[i + 2]), keep(part[i + 3]);
+    for (; i < part.size(); ++i) keep(part[i]);
+  }
+  const std::span<PlainEntry> above = entries.first(kept);
+  const Tally here = tally(std::span<const PlainEntry>(above), 0.0);
+  if (guess > 0 && here.held >= radius) {
+    apply_cut(v, out, {guess, -find_cut(above, radius, newton(0.0, here, radius))});
+  } else {
+    project_l1_ball(v, out, radius, scratch);
+  }
+  return true;
 }
 
 // The levels at which the ℓ1 cuts of four short rows lie, 0 for a row with ‖v‖₁ ≤ radius. A row a lane: where one row
 // would wait for each Newton step to end before the next, four share the wait.
 template <class T>
 std::array<double, 4> four_levels(const T* rows, std::size_t width, const std::array<double, 4>& radius) {
-  double u[few][4];
-  Pack sum[2] = {}, peak[2] = {};
+  Pack u[few][2], sum[2] = {}, peak[2] = {};
   for (std::size_t i = 0; i < width; ++i) {
-    for (std::size_t r = 0; r < 4; ++r) u[i][r] = std::fabs(static_cast<double>(rows[r * width + i]));
     for (std::size_t h = 0; h < 2; ++h) {
-      const Pack x = load(&u[i][2 * h]);
+      const T* row = rows + 2 * h * width + i;
+      const Pack x = absolute(Pack{static_cast<double>(row[0]), static_cast<double>(row[width])});
+      u[i][h] = x;
       sum[h] += x;
       peak[h] = pick(x > peak[h], x, peak[h]);
     }
   }
-  Pack target[2] = {load(&radius[0]), load(&radius[2])}, depth[2] = {target[0], target[1]}, last[2] = {};
+  const Pack target[2] = {load(&radius[0]), load(&radius[2])};
+  Pack level[2];
+  Mask last[2] = {};
+  for (std::size_t h = 0; h < 2; ++h) {  // two bounds on the cut: the peak alone, and all entries together
+    const Pack one = peak[h] - target[h], all = (sum[h] - target[h]) / spread(static_cast<double>(width));
+    level[h] = pick(all > one, all, one);
+  }
   for (bool done = false; !done;) {
     PositivePart part[2];
     for (std::size_t i = 0; i < width; ++i) {
-      for (std::size_t h = 0; h < 2; ++h) part[h].add((load(&u[i][2 * h]) - peak[h]) + depth[h]);
+      for (std::size_t h = 0; h < 2; ++h) part[h].add(u[i][h] - level[h]);
     }
     done = true;
     for (std::size_t h = 0; h < 2; ++h) {
-      const Pack less = depth[h] - (part[h].sum - target[h]) / part[h].count;
-      const Mask moved = less < depth[h], fresh = moved & (part[h].count != last[h]);
-      depth[h] = pick(moved, less, depth[h]);
-      last[h] = part[h].count;
+      const Pack next = level[h] + (part[h].sum - target[h]) / part[h].count();
+      const Mask moved = next > level[h], changed = part[h].tally ^ last[h], fresh = moved & changed;
+      level[h] = pick(moved, next, level[h]);
+      last[h] = part[h].tally;
       done = done && !(fresh[0] | fresh[1]);
     }
   }
   std::array<double, 4> levels;
   for (std::size_t h = 0; h < 2; ++h) {
-    const Pack level = peak[h] - depth[h];
-    const Pack found = select((sum[h] > target[h]) & (level > spread(0.0)), level);
+    const Pack found = select((sum[h] > target[h]) & (level[h] > spread(0.0)), level[h]);
     levels[2 * h] = found[0], levels[2 * h + 1] = found[1];
   }
   return levels;

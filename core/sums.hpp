@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <span>
 
+#include "pack.hpp"
+
 namespace gossamer {
 
 // Σ f(v_i)
@@ -74,10 +76,24 @@ Magnitudes magnitudes(std::span<const T> v) {
           *std::max_element(top, top + lanes)};
 }
 
+// Σ v_i². Short rows are summed in pairs: lanes cost them more than they save.
+template <class T>
+double sum_of_squares(std::span<const T> v) {
+  if (v.size() > 32) return sum_over(v, [](double x) { return x * x; });
+  Pack sum = {};
+  std::size_t i = 0;
+  for (; i + 2 <= v.size(); i += 2) {
+    const Pack x{static_cast<double>(v[i]), static_cast<double>(v[i + 1])};
+    sum += x * x;
+  }
+  const double last = i < v.size() ? static_cast<double>(v[i]) : 0.0;
+  return (sum[0] + sum[1]) + last * last;
+}
+
 // ‖v‖₂, safe where the squares would overflow or underflow
 template <class T>
 double norm2(std::span<const T> v) {
-  const double squares = sum_over(v, [](double x) { return x * x; });
+  const double squares = sum_of_squares(v);
   if (squares > 1e-280 && squares < 1e300) return std::sqrt(squares);
   const double largest = norm_inf(v);
   if (largest == 0.0 || !std::isfinite(largest)) return largest;

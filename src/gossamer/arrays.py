@@ -24,8 +24,8 @@ def shape_words(shape: tuple[int, ...]) -> str:
     return f"an array with {len(shape)} dimensions" if shape else "a single number"
 
 
-def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2)) -> Array:
-    """Return `v` as a finite, C-contiguous array: float32 if it is float32, float64 otherwise."""
+def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2), finite: bool = True) -> Array:
+    """Return `v` as a C-contiguous array, float32 if it is float32, float64 otherwise; checked to be `finite` or not."""
     if hasattr(v, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; a dense array is needed. Pass {name}.toarray().")
     if isinstance(v, np.ma.MaskedArray):
@@ -41,10 +41,15 @@ def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2)) -> Array:
         raise ValueError(f"{name} must be {wanted}; it is {shape_words(array.shape)}.")
     single = array.dtype.kind == "f" and array.dtype.itemsize == 4
     array = np.require(array, np.float32 if single else np.float64, ["C", "A"])
-    if not _core.all_finite(array.reshape(-1)):
-        at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite; {name}[{', '.join(map(str, at))}] is {array[at]}.")
+    if finite and not _core.all_finite(array.reshape(-1)):
+        refuse_nonfinite(array, name)
     return array
+
+
+def refuse_nonfinite(array: Array, name: str) -> None:
+    """Raise, naming the first entry that is NaN or infinite."""
+    at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    raise ValueError(f"{name} must be finite; {name}[{', '.join(map(str, at))}] is {array[at]}.")
 
 
 def number(x: Any, name: str, *, above: float = -math.inf, least: float = -math.inf, below: float = math.inf) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core
-from gossamer.arrays import Array, floats, into, number, shape_words
+from gossamer.arrays import Array, floats, into, number, refuse_nonfinite, shape_words
 from gossamer.arrays import weights as check_weights
 from gossamer.groups import Groups
 
@@ -92,7 +92,16 @@ def project_l1_ball(v: Any, radius: float = 1.0, weights: Any = None, *, out: Ar
     >>> gs.project_l1_ball([3.0, -1.0, 0.5], radius=2.5)
     array([ 2.25, -0.25,  0.  ])
     """
-    v, radius = floats(v, "v"), number(radius, "radius", least=0)
+    v, radius = floats(v, "v", finite=False), number(radius, "radius", least=0)
+    if weights is None and v.ndim == 1:
+
+        def compute(given: Array, result: Array) -> None:
+            if not _core.project_l1_ball_checked(given, result, radius):
+                refuse_nonfinite(given, "v")
+
+        return into(out, v, compute)
+    if not _core.all_finite(v.reshape(-1)):
+        refuse_nonfinite(v, "v")
     if weights is None:
         return _project_rows(_core.L1Ball(radius), v, out)
     a = check_weights(weights, "weights")

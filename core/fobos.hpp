@@ -1,0 +1,172 @@
+// Forward-backward splitting and its kin: the state is the weights themselves.
+//
+//     v = w_t − η_t g_t,   w_{t+1} = prox(v, η_t α)                               (Duchi & Singer, JMLR 2009, Eq. 2-3)
+//
+// With a box as the penalty it is projected subgradient; with Truncation in place of the prox it is truncated gradient
+// (Langford et al. 2009). The penalty must be a sum over features (rows of W); it reaches the features that are not in
+// an example lazily, see lazy.hpp. Adaptive is the diagonal AdaGrad form (Duchi, Hazan & Singer 2011): feature j has
+// its own step η / (m_j √s_j), s_j = Σ ‖g_j‖² and m_j the largest |x_j| so far, which makes it free of the scale of the
+// feature.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "lazy.hpp"
+
+namespace gossamer {
+
+// How many outputs: known at compile time for one, at run time otherwise.
+template <std::size_t K>
+struct Width {
+  std::size_t outputs;
+  std::size_t operator()() const {
+    if constexpr (K == 0) return outputs;
+    return K;
+  }
+};
+
+inline double weight_of(const std::vector<double>& weights, std::size_t j) {
+  return weights.empty() ? 1.0 : weights[j];
+}
+
+template <std::size_t K, class Lazy>
+class FobosRule {
+ public:
+  FobosRule(Lazy lazy, std::size_t features, std::size_t outputs, double alpha, std::vector<double> weights)
+      : lazy_(std::move(lazy)),
+        k_{outputs},
+        features_(features),
+        alpha_(alpha),
+        weights_(std::move(weights)),
+        slots_(features * (outputs + 1)) {
+    for (std::size_t j = 0; j < features; ++j) lazy_.catch_up(row(j), 0, weight_of(weights_, j));
+  }
+
+  void prefetch(std::size_t j) const { __builtin_prefetch(&slots_[j * stride()], 1); }
+  void begin(double eta) {
+    eta_ = eta;
+    if (lazy_.full()) settle();
+  }
+  void accumulate(std::size_t j, double x, double* z) {
+    double* slot = &slots_[j * stride()];
+    if (slot[0] != lazy_.now()) {
+      lazy_.catch_up({slot + 1, k_()}, slot[0], weight_of(weights_, j));
+      slot[0] = lazy_.now();
+    }
+    for (std::size_t r = 0; r < k_(); ++r) z[r] += x * slot[1 + r];
+  }
+  void update(std::size_t j, double x, const double* slope) {
+    double* slot = &slots_[j * stride()];
+    for (std::size_t r = 0; r < k_(); ++r) slot[1 + r] -= eta_ * x * slope[r];
+    if constexpr (std::is_same_v<Lazy, Constrained>) lazy_.catch_up({slot + 1, k_()}, 0, 1.0);
+  }
+  void end() { lazy_.advance(eta_ * alpha_); }
+  void read(std::size_t j, double* w) const {
+    const double* slot = &slots_[j * stride()];
+    std::copy_n(slot + 1, k_(), w);
+    lazy_.catch_up({w, k_()}, slot[0], weight_of(weights_, j));
+  }
+  template <class F>
+  void visit(F f) {
+    f("slots", slots_), lazy_.visit(f);
+  }
+
+ private:
+  Lazy lazy_;
+  Width<K> k_;
+  std::size_t features_;
+  double alpha_, eta_ = 0;
+  std::vector<double> weights_;  // of the penalty, one a feature, or none
+  std::vector<double> slots_;    // a feature: its stamp, then its weights
+
+  std::size_t stride() const { return k_() + 1; }
+  std::span<double> row(std::size_t j) { return {&slots_[j * stride() + 1], k_()}; }
+
+  // Brings every feature up to date and starts the record anew.
+  void settle() {
+    for (std::size_t j = 0; j < features_; ++j) {
+      lazy_.catch_up(row(j), slots_[j * stride()], weight_of(weights_, j));
+      slots_[j * stride()] = 0;
+    }
+    lazy_.restart();
+  }
+};
+
+// n rounds of prox(w, s) with one and the same s.
+template <class P>
+void repeat_prox(const P& p, std::span<double> w, double n, double s, double weight, Scratch& scratch) {
+  for (double round = 0; round < n && !all_zero(w); ++round) prox_row(p, w, s, weight, scratch);
+}
+template <class P>
+  requires(std::is_same_v<P, L1> || std::is_same_v<P, NonNegativeL1> || std::is_same_v<P, L2> ||
+           std::is_same_v<P, LInf>)
+void repeat_prox(const P& p, std::span<double> w, double n, double s, double weight, Scratch& scratch) {
+  prox_row(p, w, n * s, weight, scratch);
+}
+inline void repeat_prox(const ElasticNet& p, std::span<double> w, double n, double s, double weight, Scratch&) {
+  const double a = s * weight * p.l1_ratio, b = s * weight * (1 - p.l1_ratio);
+  const double growth = std::pow(1 + b, n), sum = b > 0 ? a * std::expm1(n * std::log1p(b)) / b : a * n;
+  for (double& x : w) x = std::isfinite(growth) ? soft(x, sum) / growth : 0.0;
+}
+inline void repeat_prox(const Box& p, std::span<double> w, double, double, double, Scratch&) {
+  for (double& x : w) x = p.prox(x, 0.0);
+}
+
+template <std::size_t K, class P>
+class AdaptiveRule {
+ public:
+  AdaptiveRule(P p, std::size_t features, std::size_t outputs, double alpha, std::vector<double> weights)
+      : p_(p), k_{outputs}, alpha_(alpha), weights_(std::move(weights)), rounds_(1), slots_(features * (outputs + 3)) {
+    for (std::size_t j = 0; j < features; ++j) repeat_prox(p_, row(slot(j)), 0, 0, 1.0, scratch_);
+  }
+
+  void prefetch(std::size_t j) const { __builtin_prefetch(&slots_[j * stride()], 1); }
+  void begin(double eta) { eta_ = eta; }
+  void accumulate(std::size_t j, double x, double* z) {
+    double* s = slot(j);
+    catch_up(s, row(s), j);
+    s[0] = rounds_[0];
+    for (std::size_t r = 0; r < k_(); ++r) z[r] += x * s[3 + r];
+  }
+  void update(std::size_t j, double x, const double* slope) {
+    double* s = slot(j);
+    s[2] = std::max(s[2], std::fabs(x));
+    for (std::size_t r = 0; r < k_(); ++r) s[1] += (x * slope[r]) * (x * slope[r]);
+    const double step = step_of(s);
+    for (std::size_t r = 0; r < k_(); ++r) s[3 + r] -= step * x * slope[r];
+    if constexpr (std::is_same_v<P, Box>) repeat_prox(p_, row(s), 0, 0, 1.0, scratch_);
+  }
+  void end() { rounds_[0] += 1; }
+  void read(std::size_t j, double* w) const {
+    const double* s = &slots_[j * stride()];
+    std::copy_n(s + 3, k_(), w);
+    catch_up(s, {w, k_()}, j);
+  }
+  template <class F>
+  void visit(F f) {
+    f("rounds", rounds_), f("slots", slots_);
+  }
+
+ private:
+  P p_;
+  Width<K> k_;
+  double alpha_, eta_ = 0;
+  std::vector<double> weights_;
+  std::vector<double> rounds_;  // t, one number
+  std::vector<double> slots_;   // a feature: the round it is up to date with, s, m, its weights
+  mutable Scratch scratch_;
+
+  std::size_t stride() const { return k_() + 3; }
+  double* slot(std::size_t j) { return &slots_[j * stride()]; }
+  std::span<double> row(double* s) { return {s + 3, k_()}; }
+  double step_of(const double* s) const { return s[1] > 0 ? eta_ / (s[2] * std::sqrt(s[1])) : 0.0; }
+  void catch_up(const double* s, std::span<double> w, std::size_t j) const {
+    const double missed = rounds_[0] - s[0], step = step_of(s);
+    if (missed > 0 && step > 0) repeat_prox(p_, w, missed, alpha_ * step, weight_of(weights_, j), scratch_);
+  }
+};
+
+}  // namespace gossamer

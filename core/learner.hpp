@@ -1,0 +1,156 @@
+// Online learning: one loop over examples, whatever the rule that changes the weights.
+//
+//     z = W'x + b;   loss ℓ(z, y) and its slope;   the rule moves the weights of the features in x
+//
+// A rule holds the state of one method with one penalty. It sees one round at a time:
+//
+//     begin(η)               a round starts with this step
+//     accumulate(j, x, z)    z += x · W_j, with W_j brought up to date
+//     update(j, x, slope)    the gradient x · slope arrives at feature j
+//     end()                  the round is over: whatever happens to the features that were not in it
+//     read(j, w)             W_j as it stands now, changing nothing
+//     visit(f)               f(name, vector of doubles) for all of its state, to save and restore it
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "losses.hpp"
+
+namespace gossamer {
+
+// A block of examples: CSR rows, targets, importance and step of each.
+template <class T>
+struct Examples {
+  std::size_t count;           // number of rows
+  const std::int64_t* starts;  // where each row begins
+  const std::int32_t* index;   // features
+  const T* value;              // their values
+  const double* y;             // targets, one or more a row
+  std::size_t targets;         // how many targets a row
+  const double* weight;        // importance of each row, or null for all ones
+  const double* step;          // η of each row
+};
+
+// A loss as the loop needs it: value and slope at once, for all outputs of an example.
+class LossCall {
+ public:
+  virtual ~LossCall() = default;
+  virtual double operator()(std::span<const double> z, const double* y, std::span<double> slope) const = 0;
+};
+
+std::unique_ptr<LossCall> make_loss_call(const ScalarLoss& loss);
+std::unique_ptr<LossCall> make_loss_call(const MulticlassLoss& loss);
+
+// The intercept: never penalised. It takes scale-free steps, half the largest slope so far over the root of the sum of
+// squared slopes, so that it learns at the same pace whatever the scale of the features and of the targets.
+class Intercept {
+ public:
+  explicit Intercept(std::size_t outputs) : b_(outputs), largest_(outputs), squares_(outputs) {}
+
+  std::span<const double> values() const { return b_; }
+  void update(std::span<const double> slope) {
+    for (std::size_t r = 0; r < b_.size(); ++r) {
+      largest_[r] = std::max(largest_[r], std::fabs(slope[r]));
+      squares_[r] += slope[r] * slope[r];
+      if (squares_[r] > 0) b_[r] -= 0.5 * largest_[r] * slope[r] / std::sqrt(squares_[r]);
+    }
+  }
+  template <class F>
+  void visit(F f) {
+    f("intercept", b_), f("intercept_largest", largest_), f("intercept_squares", squares_);
+  }
+
+ private:
+  std::vector<double> b_, largest_, squares_;
+};
+
+// What the outside sees of a learner.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  virtual void learn(const Examples<double>& examples, const LossCall& loss) = 0;
+  virtual void learn(const Examples<float>& examples, const LossCall& loss) = 0;
+  virtual void read(std::span<double> weights, std::span<double> intercept) const = 0;  // row-major d × k
+  using Visitor = void (*)(void* context, const char* name, std::vector<double>& values);
+  virtual void visit(Visitor f, void* context) = 0;
+
+  std::size_t features() const { return features_; }
+  std::size_t outputs() const { return outputs_; }
+  double rounds() const { return counts_[0]; }       // t
+  double weight_seen() const { return counts_[1]; }  // Σ weights of the examples
+  double loss_seen() const { return counts_[2]; }    // Σ weight · loss before learning from the example
+
+ protected:
+  Learner(std::size_t features, std::size_t outputs) : features_(features), outputs_(outputs), counts_(3) {}
+  std::size_t features_, outputs_;
+  std::vector<double> counts_;
+};
+
+template <class Rule>
+class Engine final : public Learner {
+ public:
+  Engine(Rule rule, std::size_t features, std::size_t outputs, bool fit_intercept)
+      : Learner(features, outputs), rule_(std::move(rule)), intercept_(fit_intercept ? outputs : 0) {}
+
+  void learn(const Examples<double>& examples, const LossCall& loss) override { run(examples, loss); }
+  void learn(const Examples<float>& examples, const LossCall& loss) override { run(examples, loss); }
+
+  void read(std::span<double> weights, std::span<double> intercept) const override {
+    for (std::size_t j = 0; j < features_; ++j) rule_.read(j, weights.data() + j * outputs_);
+    const auto b = intercept_.values();
+    for (std::size_t r = 0; r < outputs_; ++r) intercept[r] = b.empty() ? 0.0 : b[r];
+  }
+
+  void visit(Visitor f, void* context) override {
+    auto each = [&](const char* name, std::vector<double>& values) { f(context, name, values); };
+    each("counts", counts_);
+    intercept_.visit(each);
+    rule_.visit(each);
+  }
+
+ private:
+  Rule rule_;
+  Intercept intercept_;
+
+  template <class T>
+  void run(const Examples<T>& examples, const LossCall& loss) {
+    const std::size_t k = outputs_;
+    std::vector<double> z(k), slope(k);
+    for (std::size_t i = 0; i < examples.count; ++i) {
+      const double weight = examples.weight ? examples.weight[i] : 1.0;
+      if (weight == 0) continue;
+      const std::int64_t begin = examples.starts[i], end = examples.starts[i + 1];
+      if (i + 1 < examples.count) {
+        for (std::int64_t n = end; n < examples.starts[i + 2]; ++n) rule_.prefetch(feature(examples, n));
+      }
+      const auto b = intercept_.values();
+      for (std::size_t r = 0; r < k; ++r) z[r] = b.empty() ? 0.0 : b[r];
+      rule_.begin(examples.step[i]);
+      for (std::int64_t n = begin; n < end; ++n) {
+        rule_.accumulate(feature(examples, n), static_cast<double>(examples.value[n]), z.data());
+      }
+      counts_[0] += 1;
+      counts_[1] += weight;
+      counts_[2] += weight * loss(z, examples.y + i * examples.targets, slope);
+      for (double& s : slope) s *= weight;
+      for (std::int64_t n = begin; n < end; ++n) {
+        rule_.update(feature(examples, n), static_cast<double>(examples.value[n]), slope.data());
+      }
+      if (!b.empty()) intercept_.update(slope);
+      rule_.end();
+    }
+  }
+
+  template <class T>
+  static std::size_t feature(const Examples<T>& examples, std::int64_t n) {
+    return static_cast<std::size_t>(examples.index[n]);
+  }
+};
+
+}  // namespace gossamer

@@ -1,0 +1,61 @@
+#include "fobos.hpp"
+#include "learners.hpp"
+#include "subgradient.hpp"
+
+namespace gossamer {
+
+RowPenalty simplified(const RowPenalty& penalty, Setup& setup) {
+  if (setup.outputs > 1) return penalty;
+  if (const auto* sparse = std::get_if<SparseL2>(&penalty)) {
+    for (double& a : setup.weights) a = sparse->l1_ratio + (1 - sparse->l1_ratio) * a;
+    return L1{};
+  }
+  if (std::holds_alternative<L2>(penalty) || std::holds_alternative<LInf>(penalty)) return L1{};
+  return penalty;
+}
+
+std::unique_ptr<Learner> make_fobos(const RowPenalty& penalty, const Setup& given) {
+  return with_types(penalty, given, []<std::size_t K, class P>(const P& p, const Setup& s) {
+    auto rule = [&](auto lazy) {
+      return engine(FobosRule<K, decltype(lazy)>(std::move(lazy), s.features, s.outputs, s.alpha, s.weights), s);
+    };
+    if constexpr (std::is_same_v<P, Box>) {
+      return rule(Constrained(p));
+    } else if constexpr (std::is_same_v<P, ElasticNet>) {
+      return s.weights.empty() ? rule(LazyElasticNet(p, s.features)) : rule(Stepwise<P>(p, s.features));
+    } else if constexpr (std::is_same_v<P, Berhu>) {
+      return s.weights.empty() ? rule(LazyBerhu(p, s.features)) : rule(Stepwise<P>(p, s.features));
+    } else if constexpr (std::is_same_v<P, SparseL2>) {
+      return rule(Stepwise<P>(p, s.features));
+    } else {
+      return rule(Additive<P>(p));
+    }
+  });
+}
+
+std::unique_ptr<Learner> make_truncated_gradient(std::size_t period, double threshold, const Setup& given) {
+  return with_types(L1{}, given, [&]<std::size_t K, class P>(const P&, const Setup& s) -> std::unique_ptr<Learner> {
+    if constexpr (std::is_same_v<P, L1>) {
+      return engine(FobosRule<K, Truncation>(Truncation(period, threshold), s.features, s.outputs, s.alpha, s.weights),
+                    s);
+    }
+    return nullptr;
+  });
+}
+
+std::unique_ptr<Learner> make_subgradient(const RowPenalty& penalty, const Setup& given) {
+  return with_types(penalty, given, []<std::size_t K, class P>(const P& p, const Setup& s) -> std::unique_ptr<Learner> {
+    if constexpr (requires(std::span<double> w) { descend(p, w, 1.0, 1.0); }) {
+      return engine(SubgradientRule<K, P>(p, s.features, s.outputs, s.alpha, s.weights), s);
+    }
+    return nullptr;
+  });
+}
+
+std::unique_ptr<Learner> make_adagrad_fobos(const RowPenalty& penalty, const Setup& given) {
+  return with_types(penalty, given, []<std::size_t K, class P>(const P& p, const Setup& s) {
+    return engine(AdaptiveRule<K, P>(p, s.features, s.outputs, s.alpha, s.weights), s);
+  });
+}
+
+}  // namespace gossamer

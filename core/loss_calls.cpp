@@ -1,0 +1,57 @@
+#include "learner.hpp"
+
+namespace gossamer {
+
+namespace {
+
+// The loss of every output, added up: one output, or many tasks.
+template <class L>
+class ScalarCall final : public LossCall {
+ public:
+  explicit ScalarCall(L loss) : loss_(loss) {}
+  double operator()(std::span<const double> z, const double* y, std::span<double> slope) const override {
+    double sum = 0;
+    for (std::size_t r = 0; r < z.size(); ++r) {
+      sum += loss_.value(z[r], y[r]);
+      slope[r] = loss_.slope(z[r], y[r]);
+    }
+    return sum;
+  }
+
+ private:
+  L loss_;
+};
+
+template <class L>
+class MulticlassCall final : public LossCall {
+ public:
+  explicit MulticlassCall(L loss) : loss_(loss) {}
+  double operator()(std::span<const double> z, const double* y, std::span<double> slope) const override {
+    const std::size_t label = static_cast<std::size_t>(*y);
+    loss_.slope(z, label, slope);
+    return loss_.value(z, label);
+  }
+
+ private:
+  L loss_;
+};
+
+}  // namespace
+
+std::unique_ptr<LossCall> make_loss_call(const ScalarLoss& loss) {
+  return std::visit(
+      [](const auto& l) -> std::unique_ptr<LossCall> {
+        return std::make_unique<ScalarCall<std::decay_t<decltype(l)>>>(l);
+      },
+      loss);
+}
+
+std::unique_ptr<LossCall> make_loss_call(const MulticlassLoss& loss) {
+  return std::visit(
+      [](const auto& l) -> std::unique_ptr<LossCall> {
+        return std::make_unique<MulticlassCall<std::decay_t<decltype(l)>>>(l);
+      },
+      loss);
+}
+
+}  // namespace gossamer
