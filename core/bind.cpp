@@ -146,6 +146,14 @@ void bind_losses(nb::module_& m) {
   nb::class_<Huber>(m, "Huber").def(nb::init<double>(), "delta"_a);
   nb::class_<Quantile>(m, "Quantile").def(nb::init<double>(), "q"_a);
   nb::class_<Poisson>(m, "Poisson").def(nb::init<>());
+  nb::class_<Compiled>(m, "Compiled")
+      .def(
+          "__init__",
+          [](Compiled* self, std::uintptr_t value, std::uintptr_t slope) {
+            new (self) Compiled{reinterpret_cast<double (*)(double, double)>(value),
+                                reinterpret_cast<double (*)(double, double)>(slope)};
+          },
+          "value"_a, "slope"_a);
   nb::class_<Multinomial>(m, "Multinomial").def(nb::init<>());
   nb::class_<MulticlassHinge>(m, "MulticlassHinge").def(nb::init<>());
 
@@ -224,6 +232,56 @@ nb::object copied(const std::vector<double>& values) {
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
 }
 
+std::vector<double> numbers(const Weights& a) { return {span_of(a).begin(), span_of(a).end()}; }
+
+void bind_whole_learners(nb::module_& m) {
+  nb::class_<FeatureGroups>(m, "FeatureGroups")
+      .def(
+          "__init__",
+          [](FeatureGroups* self, Indices members, Indices starts, Weights weights) {
+            const auto each = span_of(members), from = span_of(starts);
+            new (self) FeatureGroups{{each.begin(), each.end()}, {from.begin(), from.end()}, numbers(weights)};
+          },
+          "members"_a.none(), "starts"_a.none(), "weights"_a.none())
+      .def_static("whole", &FeatureGroups::whole, "features"_a);
+  nb::class_<Bounds>(m, "Bounds")
+      .def(
+          "__init__",
+          [](Bounds* self, Vector<const double> low, Vector<const double> high) {
+            new (self) Bounds{numbers(low), numbers(high)};
+          },
+          "low"_a, "high"_a);
+
+  nb::class_<WholeProx>(m, "WholeProx");
+  m.def("blockwise_prox", &blockwise_prox, "penalty"_a, "groups"_a, "features"_a, "outputs"_a);
+  m.def("set_prox", &set_prox, "set"_a, "features"_a, "outputs"_a);
+  m.def(
+      "weighted_l1_ball_prox",
+      [](double radius, Vector<const double> weights, std::size_t outputs) {
+        return weighted_l1_ball_prox(radius, numbers(weights), outputs);
+      },
+      "radius"_a, "weights"_a, "outputs"_a);
+  m.def("group_l2_ball_prox", &group_l2_ball_prox, "radius"_a, "groups"_a, "features"_a, "outputs"_a);
+  m.def("group_linf_ball_prox", &group_linf_ball_prox, "radius"_a, "groups"_a, "features"_a, "outputs"_a);
+  m.def("kl_prox", [](Vector<const double> prior) { return kl_prox(numbers(prior)); }, "prior"_a);
+
+  m.def("group_fobos", &make_group_fobos, "groups"_a, "setup"_a);
+  m.def("group_rda", &make_group_rda, "groups"_a, "setup"_a);
+  m.def("l2_ball_fobos", &make_l2_ball_fobos, "radius"_a, "setup"_a);
+  m.def("l2_ball_rda", &make_l2_ball_rda, "radius"_a, "setup"_a);
+  m.def("pegasos", &make_pegasos, "project"_a, "setup"_a);
+  m.def("l1_ball_fobos", &make_l1_ball_fobos, "radius"_a, "setup"_a);
+  m.def("simplex_fobos", &make_simplex_fobos, "radius"_a, "setup"_a);
+  m.def("bounded_fobos", &make_bounded_fobos, "bounds"_a, "setup"_a);
+  m.def("bounded_rda", &make_bounded_rda, "bounds"_a, "setup"_a);
+  m.def("eager_fobos", &make_eager_fobos, "prox"_a, "setup"_a);
+  m.def("eager_rda", &make_eager_rda, "prox"_a, "setup"_a);
+  m.def(
+      "kl_rda", [](Vector<const double> prior, const Setup& setup) { return make_kl_rda(numbers(prior), setup); },
+      "prior"_a, "setup"_a);
+  m.def("exponentiated_gradient", &make_exponentiated_gradient, "radius"_a, "setup"_a);
+}
+
 void bind_learners(nb::module_& m) {
   using Free = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<LossCall>(m, "LossCall");
@@ -244,6 +302,12 @@ void bind_learners(nb::module_& m) {
           "read",
           [](const Learner& learner, Matrix<double> weights, Vector<double> intercept) {
             learner.read(span_of(weights), span_of(intercept));
+          },
+          "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
+      .def(
+          "read_average",
+          [](const Learner& learner, Matrix<double> weights, Vector<double> intercept) {
+            learner.read_average(span_of(weights), span_of(intercept));
           },
           "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
       .def("state",
@@ -269,12 +333,12 @@ void bind_learners(nb::module_& m) {
   nb::class_<Setup>(m, "Setup")
       .def(
           "__init__",
-          [](Setup* self, std::size_t features, std::size_t outputs, double alpha, Weights weights,
-             bool fit_intercept) {
+          [](Setup* self, std::size_t features, std::size_t outputs, double alpha, Weights weights, bool fit_intercept,
+             bool average) {
             const auto a = span_of(weights);
-            new (self) Setup{features, outputs, alpha, {a.begin(), a.end()}, fit_intercept};
+            new (self) Setup{features, outputs, alpha, {a.begin(), a.end()}, fit_intercept, average};
           },
-          "features"_a, "outputs"_a, "alpha"_a, "weights"_a.none(), "fit_intercept"_a);
+          "features"_a, "outputs"_a, "alpha"_a, "weights"_a.none(), "fit_intercept"_a, "average"_a = false);
   m.def("fobos", &make_fobos, "penalty"_a, "setup"_a);
   m.def("truncated_gradient", &make_truncated_gradient, "period"_a, "threshold"_a, "setup"_a);
   m.def("subgradient", &make_subgradient, "penalty"_a, "setup"_a);
@@ -295,4 +359,5 @@ NB_MODULE(_core, m) {
   gossamer::bind_arrays<double>(m);
   gossamer::bind_sparse_l1_ball(m);
   gossamer::bind_learners(m);
+  gossamer::bind_whole_learners(m);
 }

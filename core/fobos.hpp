@@ -35,6 +35,8 @@ inline double weight_of(const std::vector<double>& weights, std::size_t j) {
 template <std::size_t K, class Lazy>
 class FobosRule {
  public:
+  static constexpr std::size_t width = K;
+
   FobosRule(Lazy lazy, std::size_t features, std::size_t outputs, double alpha, std::vector<double> weights)
       : lazy_(std::move(lazy)),
         k_{outputs},
@@ -52,15 +54,13 @@ class FobosRule {
   }
   void accumulate(std::size_t j, double x, double* z) {
     double* slot = &slots_[j * stride()];
-    if (slot[0] != lazy_.now()) {
-      lazy_.catch_up({slot + 1, k_()}, slot[0], weight_of(weights_, j));
-      slot[0] = lazy_.now();
-    }
+    lazy_.catch_up({slot + 1, k_()}, slot[0], weight_of(weights_, j));
+    slot[0] = lazy_.now();
     for (std::size_t r = 0; r < k_(); ++r) z[r] += x * slot[1 + r];
   }
   void update(std::size_t j, double x, const double* slope) {
     double* slot = &slots_[j * stride()];
-    for (std::size_t r = 0; r < k_(); ++r) slot[1 + r] -= eta_ * x * slope[r];
+    for (std::size_t r = 0; r < k_(); ++r) slot[1 + r] -= x * (eta_ * slope[r]);
     if constexpr (std::is_same_v<Lazy, Constrained>) lazy_.catch_up({slot + 1, k_()}, 0, 1.0);
   }
   void end() { lazy_.advance(eta_ * alpha_); }
@@ -68,6 +68,10 @@ class FobosRule {
     const double* slot = &slots_[j * stride()];
     std::copy_n(slot + 1, k_(), w);
     lazy_.catch_up({w, k_()}, slot[0], weight_of(weights_, j));
+  }
+  bool settles(double) const { return lazy_.full(); }
+  void add_path(std::size_t j, double n, double* sum) const {
+    lazy_.add_path({&slots_[j * stride() + 1], k_()}, n, weight_of(weights_, j), sum);
   }
   template <class F>
   void visit(F f) {
@@ -115,11 +119,27 @@ inline void repeat_prox(const Box& p, std::span<double> w, double, double, doubl
   for (double& x : w) x = p.prox(x, 0.0);
 }
 
+// sum += w after each of those n rounds: arithmetic series for ℓ1 (signed or not) and ℓ2 of a row, a constant for the
+// box, round by round for the rest.
+template <class P>
+void add_repeats(const P& p, std::span<const double> w, double n, double s, double weight, double* sum,
+                 Scratch& scratch) {
+  if constexpr (shortens<P>) {
+    add_shortening(p, w, 1.0, sum, [&](double x) { return arithmetic_sum(x, s * weight, n); });
+  } else if constexpr (std::is_same_v<P, Box>) {
+    for (std::size_t r = 0; r < w.size(); ++r) sum[r] += n * w[r];
+  } else {
+    add_steps(w, n, sum, [&](std::span<double> row) { prox_row(p, row, s, weight, scratch); });
+  }
+}
+
 template <std::size_t K, class P>
 class AdaptiveRule {
  public:
+  static constexpr std::size_t width = K;
+
   AdaptiveRule(P p, std::size_t features, std::size_t outputs, double alpha, std::vector<double> weights)
-      : p_(p), k_{outputs}, alpha_(alpha), weights_(std::move(weights)), rounds_(1), slots_(features * (outputs + 3)) {
+      : p_(p), k_{outputs}, alpha_(alpha), weights_(std::move(weights)), slots_(features * (outputs + 4)) {
     for (std::size_t j = 0; j < features; ++j) repeat_prox(p_, row(slot(j)), 0, 0, 1.0, scratch_);
   }
 
@@ -128,44 +148,49 @@ class AdaptiveRule {
   void accumulate(std::size_t j, double x, double* z) {
     double* s = slot(j);
     catch_up(s, row(s), j);
-    s[0] = rounds_[0];
-    for (std::size_t r = 0; r < k_(); ++r) z[r] += x * s[3 + r];
+    s[0] = rounds_;
+    for (std::size_t r = 0; r < k_(); ++r) z[r] += x * s[4 + r];
   }
   void update(std::size_t j, double x, const double* slope) {
     double* s = slot(j);
+    double squares = 0;
+    for (std::size_t r = 0; r < k_(); ++r) squares += (x * slope[r]) * (x * slope[r]);
+    if (squares == 0) return;
+    s[1] += squares;
     s[2] = std::max(s[2], std::fabs(x));
-    for (std::size_t r = 0; r < k_(); ++r) s[1] += (x * slope[r]) * (x * slope[r]);
-    const double step = step_of(s);
-    for (std::size_t r = 0; r < k_(); ++r) s[3 + r] -= step * x * slope[r];
+    s[3] = eta_ / (s[2] * std::sqrt(s[1]));
+    for (std::size_t r = 0; r < k_(); ++r) s[4 + r] -= s[3] * x * slope[r];
     if constexpr (std::is_same_v<P, Box>) repeat_prox(p_, row(s), 0, 0, 1.0, scratch_);
   }
-  void end() { rounds_[0] += 1; }
+  void end() { rounds_ += 1; }
   void read(std::size_t j, double* w) const {
     const double* s = &slots_[j * stride()];
-    std::copy_n(s + 3, k_(), w);
+    std::copy_n(s + 4, k_(), w);
     catch_up(s, {w, k_()}, j);
+  }
+  void add_path(std::size_t j, double n, double* sum) const {
+    const double* s = &slots_[j * stride()];
+    add_repeats(p_, {s + 4, k_()}, n, alpha_ * s[3], weight_of(weights_, j), sum, scratch_);
   }
   template <class F>
   void visit(F f) {
-    f("rounds", rounds_), f("slots", slots_);
+    f("rounds", rounds_), f("eta", eta_), f("slots", slots_);
   }
 
  private:
   P p_;
   Width<K> k_;
-  double alpha_, eta_ = 0;
+  double alpha_, eta_ = 0, rounds_ = 0;
   std::vector<double> weights_;
-  std::vector<double> rounds_;  // t, one number
-  std::vector<double> slots_;   // a feature: the round it is up to date with, s, m, its weights
+  std::vector<double> slots_;  // a feature: the round it is up to date with, s, m, its step, its weights
   mutable Scratch scratch_;
 
-  std::size_t stride() const { return k_() + 3; }
+  std::size_t stride() const { return k_() + 4; }
   double* slot(std::size_t j) { return &slots_[j * stride()]; }
-  std::span<double> row(double* s) { return {s + 3, k_()}; }
-  double step_of(const double* s) const { return s[1] > 0 ? eta_ / (s[2] * std::sqrt(s[1])) : 0.0; }
+  std::span<double> row(double* s) { return {s + 4, k_()}; }
   void catch_up(const double* s, std::span<double> w, std::size_t j) const {
-    const double missed = rounds_[0] - s[0], step = step_of(s);
-    if (missed > 0 && step > 0) repeat_prox(p_, w, missed, alpha_ * step, weight_of(weights_, j), scratch_);
+    const double missed = rounds_ - s[0];
+    if (missed > 0 && s[3] > 0) repeat_prox(p_, w, missed, alpha_ * s[3], weight_of(weights_, j), scratch_);
   }
 };
 

@@ -11,6 +11,7 @@ namespace gossamer {
 // The Wright omega function: the root y > 0 of y + log y = x.
 inline double wright_omega(double x) {
   if (x < -50.0) return std::exp(x);
+  if (x > 1e15) return x - std::log(x);
   double y = x > 1.0 ? x - std::log(x) : 1.0 / (1.0 + std::exp(-x));
   for (int round = 0; round < 8; ++round) {
     const double next = y * (1.0 + x - std::log(y)) / (1.0 + y);
@@ -24,12 +25,16 @@ inline double wright_omega(double x) {
 // Σ w = 1; the sum is convex and decreasing in ν, so Newton's method from the left climbs to it.
 template <class T>
 void prox_kl(std::span<const T> v, std::span<T> out, double s, std::span<const double> prior) {
-  double nu = -std::numeric_limits<double>::infinity();  // here one w_j is 1 already
+  double peak = -std::numeric_limits<double>::infinity(), nu = peak;
   for (std::size_t j = 0; j < v.size(); ++j) {
-    if (prior[j] > 0) nu = std::max(nu, static_cast<double>(v[j]) + s * std::log(prior[j]) - s - 1.0);
+    if (prior[j] > 0) peak = std::max(peak, static_cast<double>(v[j]));
+  }
+  auto from_peak = [&](std::size_t j) { return static_cast<double>(v[j]) - peak; };  // keeps the digits of huge v
+  for (std::size_t j = 0; j < v.size(); ++j) {                                       // at this ν one w_j is 1 already
+    if (prior[j] > 0) nu = std::max(nu, from_peak(j) + s * std::log(prior[j]) - s - 1.0);
   }
   auto omega = [&](std::size_t j) {
-    return prior[j] > 0 ? wright_omega(std::log(prior[j] / s) + (static_cast<double>(v[j]) - nu) / s - 1.0) : 0.0;
+    return prior[j] > 0 ? wright_omega((std::log(prior[j]) - std::log(s)) + (from_peak(j) - nu) / s - 1.0) : 0.0;
   };
   for (int round = 0; round < 100; ++round) {
     double sum = 0, slope = 0;

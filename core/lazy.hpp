@@ -6,10 +6,15 @@
 //     advance(s)                     one more round, with this s
 //     now()                          a stamp for a feature that is up to date
 //     catch_up(w, stamp, weight)     all rounds since the stamp
+//     add_path(w, n, weight, sum)    sum += w after each of the last n rounds, for averages (see averaging.hpp)
 //
 // Additive: T rounds equal one with Σ s (ℓ1, ℓ2, ℓ∞ of a row, and the sign constraint with ℓ1; FOBOS, Proposition 11).
 // Elastic net and berhu keep prefix products and sums of the recent rounds. The rest (sparse group rows; any of these
 // with unequal weights) repeat the missed rounds one by one, for the rows that are not zero.
+//
+// Paths are added up in closed form for ℓ1 (signed or not), ℓ2 of a row, the elastic net with equal weights, the box
+// and truncated gradient, the first three from prefix sums that only the averaging kinds (Traced, TracedElasticNet)
+// keep. ℓ∞ and sparse group rows, berhu, and the elastic net with unequal weights are followed round by round.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "averaging.hpp"
 #include "penalties.hpp"
 
 namespace gossamer {
@@ -40,13 +46,24 @@ inline bool all_zero(std::span<const double> w) {
 template <class P>
 class Additive {
  public:
-  explicit Additive(P p) : p_(p), total_(1) {}
-  void advance(double s) { total_[0] += s; }
-  double now() const { return total_[0]; }
+  explicit Additive(P p) : p_(p) {}
+  void advance(double s) { total_ += s; }
+  double now() const { return total_; }
   bool full() const { return false; }
-  void restart() {}
+  void restart() { total_ = 0; }
   void catch_up(std::span<double> w, double stamp, double weight) const {
-    if (total_[0] > stamp) prox_row(p_, w, total_[0] - stamp, weight, scratch_);
+    prox_row(p_, w, total_ - stamp, weight, scratch_);
+  }
+  void add_path(std::span<const double> w, double n, double weight, const Trail& trail, double* sum) const {
+    if constexpr (shortens<P>) {
+      add_shortening(p_, w, 1.0, sum, [&](double x) { return trail.shrinking_sum(x, weight, n); });
+    } else {
+      std::size_t t = trail.before(n);
+      add_steps(w, static_cast<double>(trail.rounds() - t), sum, [&](std::span<double> row) {
+        const double before = trail.total(t++);
+        prox_row(p_, row, trail.total(t) - before, weight, scratch_);
+      });
+    }
   }
   template <class F>
   void visit(F f) {
@@ -55,7 +72,7 @@ class Additive {
 
  private:
   P p_;
-  std::vector<double> total_;  // Σ s, one number
+  double total_ = 0;  // Σ s
   mutable Scratch scratch_;
 };
 
@@ -69,6 +86,9 @@ class Constrained {
   void restart() {}
   void catch_up(std::span<double> w, double, double) const {
     for (double& x : w) x = box_.prox(x, 0.0);
+  }
+  void add_path(std::span<const double> w, double n, double, double* sum) const {
+    for (std::size_t r = 0; r < w.size(); ++r) sum[r] += n * w[r];
   }
   template <class F>
   void visit(F) {}
@@ -87,6 +107,15 @@ class Record {
  protected:
   std::vector<double> s_;
   std::size_t limit_;
+
+  std::size_t before(double n) const { return s_.size() - std::min(static_cast<std::size_t>(n), s_.size()); }
+  // add_path, round by round
+  template <class P>
+  void step_path(const P& p, std::span<const double> w, double n, double weight, double* sum, Scratch& scratch) const {
+    std::size_t t = before(n);
+    add_steps(w, static_cast<double>(s_.size() - t), sum,
+              [&](std::span<double> row) { prox_row(p, row, s_[t++], weight, scratch); });
+  }
 };
 
 // Repeats the missed rounds one by one.
@@ -100,6 +129,9 @@ class Stepwise : public Record {
     for (std::size_t t = static_cast<std::size_t>(stamp); t < s_.size() && !all_zero(w); ++t) {
       prox_row(p_, w, s_[t], weight, scratch_);
     }
+  }
+  void add_path(std::span<const double> w, double n, double weight, double* sum) const {
+    step_path(p_, w, n, weight, sum, scratch_);
   }
   template <class F>
   void visit(F f) {
@@ -135,7 +167,7 @@ class LazyElasticNet : public Record {
     f("lazy_steps", s_), f("lazy_product", product_), f("lazy_sum", sum_);
   }
 
- private:
+ protected:
   double ratio_;
   std::vector<double> product_, sum_;  // P and A after 0, 1, … rounds
 };
@@ -168,6 +200,10 @@ class LazyBerhu : public Record {
       x = soft(x, sum_.back() - sum_[switched]);
     }
   }
+  void add_path(std::span<const double> w, double n, double weight, double* sum) const {
+    Scratch none;
+    step_path(Berhu{gamma_}, w, n, weight, sum, none);
+  }
   template <class F>
   void visit(F f) {
     f("lazy_steps", s_), f("lazy_product", product_), f("lazy_sum", sum_);
@@ -181,29 +217,106 @@ class LazyBerhu : public Record {
 // Truncated gradient: every K-th round trnc(w, K s, θ): soft-thresholded where |w| ≤ θ, unchanged above.
 class Truncation {
  public:
-  Truncation(std::size_t period, double threshold) : period_(period), threshold_(threshold), state_(2) {}
+  Truncation(std::size_t period, double threshold) : period_(period), threshold_(threshold) {}
   void advance(double s) {
-    state_[1] += 1;
-    if (static_cast<std::size_t>(state_[1]) % period_ == 0) state_[0] += s * static_cast<double>(period_);
+    rounds_ += 1;
+    if (static_cast<std::size_t>(rounds_) % period_ == 0) total_ += s * static_cast<double>(period_);
   }
-  double now() const { return state_[0]; }
+  double now() const { return total_; }
   bool full() const { return false; }
-  void restart() {}
+  void restart() { total_ = 0; }
   void catch_up(std::span<double> w, double stamp, double weight) const {
-    if (state_[0] == stamp) return;
     for (double& x : w) {
-      if (std::fabs(x) <= threshold_) x = soft(x, (state_[0] - stamp) * weight);
+      if (std::fabs(x) <= threshold_) x = soft(x, (total_ - stamp) * weight);
+    }
+  }
+  void add_path(std::span<const double> w, double n, double weight, const Trail& trail, double* sum) const {
+    for (std::size_t r = 0; r < w.size(); ++r) {
+      const double size = std::fabs(w[r]);
+      sum[r] += size <= threshold_ ? std::copysign(trail.shrinking_sum(size, weight, n), w[r]) : n * w[r];
     }
   }
   template <class F>
   void visit(F f) {
-    f("lazy_total", state_);
+    f("lazy_total", total_), f("lazy_rounds", rounds_);
   }
 
  private:
   std::size_t period_;
   double threshold_;
-  std::vector<double> state_;  // Σ of the truncations, rounds
+  double total_ = 0, rounds_ = 0;  // Σ of the truncations, t
 };
+
+// Additive or Truncation that remembers its total after every recent round, to add up paths.
+template <class Lazy>
+class Traced : public Lazy {
+ public:
+  Traced(Lazy lazy, std::size_t features) : Lazy(std::move(lazy)), limit_(std::max<std::size_t>(features, 1 << 16)) {}
+  void advance(double s) {
+    Lazy::advance(s);
+    trail_.push(Lazy::now());
+  }
+  bool full() const { return trail_.rounds() >= limit_; }
+  void restart() { Lazy::restart(), trail_.restart(); }
+  void add_path(std::span<const double> w, double n, double weight, double* sum) const {
+    Lazy::add_path(w, n, weight, trail_, sum);
+  }
+  template <class F>
+  void visit(F f) {
+    Lazy::visit(f), trail_.visit(f);
+  }
+
+ private:
+  std::size_t limit_;
+  Trail trail_;
+};
+
+// The elastic net with prefix sums of 1/P and A/P: |w_t| = (|w_then| P_then + A_then − A_t) / P_t until that is zero.
+// It restarts before P is so large that the newest 1/P are lost in their sum.
+class TracedElasticNet : public LazyElasticNet {
+ public:
+  explicit TracedElasticNet(LazyElasticNet lazy) : LazyElasticNet(std::move(lazy)) { restart(); }
+  void advance(double s) {
+    LazyElasticNet::advance(s);
+    const std::size_t last = s_.size() - 1;
+    const PrefixSum shares = sums(last, 0).plus(1 / product_.back());
+    const PrefixSum ratios = sums(last, 2).plus(sum_.back() / product_.back());
+    sums_.insert(sums_.end(), {shares.sum, shares.rest, ratios.sum, ratios.rest});
+  }
+  bool full() const { return LazyElasticNet::full() || product_.back() > 1e12; }
+  void restart() { LazyElasticNet::restart(), sums_.assign(4, 0.0); }
+  void add_path(std::span<const double> w, double n, double, double* sum) const {
+    const std::size_t then = before(n);
+    for (std::size_t r = 0; r < w.size(); ++r) {
+      if (w[r] == 0) continue;
+      const double top = std::fabs(w[r]) * product_[then] + sum_[then];  // A_t reaches it when the weight reaches zero
+      const auto end = std::lower_bound(sum_.begin() + static_cast<std::ptrdiff_t>(then) + 1, sum_.end(), top);
+      const std::size_t last = static_cast<std::size_t>(end - sum_.begin()) - 1;
+      const double total = top * sums(last, 0).since(sums(then, 0)) - sums(last, 2).since(sums(then, 2));
+      sum[r] += std::copysign(total, w[r]);
+    }
+  }
+  template <class F>
+  void visit(F f) {
+    LazyElasticNet::visit(f), f("lazy_prefix", sums_);
+  }
+
+ private:
+  std::vector<double> sums_;  // after 0, 1, … rounds: the prefix sum of 1/P, then of A/P
+
+  PrefixSum sums(std::size_t t, std::size_t which) const { return {sums_[4 * t + which], sums_[4 * t + which + 1]}; }
+};
+
+// The way to catch up that can also add up paths.
+template <class Lazy>
+Lazy traced(Lazy lazy, std::size_t) {
+  return lazy;
+}
+template <class P>
+Traced<Additive<P>> traced(Additive<P> lazy, std::size_t features) {
+  return {std::move(lazy), features};
+}
+inline Traced<Truncation> traced(Truncation lazy, std::size_t features) { return {lazy, features}; }
+inline TracedElasticNet traced(LazyElasticNet lazy, std::size_t) { return TracedElasticNet(std::move(lazy)); }
 
 }  // namespace gossamer

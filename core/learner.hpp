@@ -2,14 +2,16 @@
 //
 //     z = W'x + b;   loss ℓ(z, y) and its slope;   the rule moves the weights of the features in x
 //
-// A rule holds the state of one method with one penalty. It sees one round at a time:
+// A rule holds the state of one method with one penalty. It says by `width` = 1 that it has one output (0: any number),
+// and sees one round at a time:
 //
 //     begin(η)               a round starts with this step
 //     accumulate(j, x, z)    z += x · W_j, with W_j brought up to date
 //     update(j, x, slope)    the gradient x · slope arrives at feature j
 //     end()                  the round is over: whatever happens to the features that were not in it
 //     read(j, w)             W_j as it stands now, changing nothing
-//     visit(f)               f(name, vector of doubles) for all of its state, to save and restore it
+//     visit(f)               f(name, a double or a vector of them) for all of its state, to save and restore it
+//     read_average(j, w)     only if it averages (averaging.hpp): the mean of W_j as it stood after each round
 #pragma once
 
 #include <cmath>
@@ -17,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -77,6 +80,8 @@ class Learner {
   virtual void learn(const Examples<double>& examples, const LossCall& loss) = 0;
   virtual void learn(const Examples<float>& examples, const LossCall& loss) = 0;
   virtual void read(std::span<double> weights, std::span<double> intercept) const = 0;  // row-major d × k
+  // Their averages over the rounds, w̄_T = (1/T) Σ_{t=1..T} w_{t+1}; throws unless the learner was made to average.
+  virtual void read_average(std::span<double> weights, std::span<double> intercept) const = 0;
   using Visitor = void (*)(void* context, const char* name, std::vector<double>& values);
   virtual void visit(Visitor f, void* context) = 0;
 
@@ -92,11 +97,29 @@ class Learner {
   std::vector<double> counts_;
 };
 
+// Shows single numbers to a visitor as vectors of one.
+struct StateVisitor {
+  Learner::Visitor f;
+  void* context;
+
+  void operator()(const char* name, std::vector<double>& values) const { f(context, name, values); }
+  void operator()(const char* name, double& value) const {
+    std::vector<double> one{value};
+    f(context, name, one);
+    value = one.at(0);
+  }
+};
+
+template <class Rule>
+constexpr bool averages = requires(const Rule& rule, double* w) { rule.read_average(std::size_t{}, w); };
+
 template <class Rule>
 class Engine final : public Learner {
  public:
   Engine(Rule rule, std::size_t features, std::size_t outputs, bool fit_intercept)
-      : Learner(features, outputs), rule_(std::move(rule)), intercept_(fit_intercept ? outputs : 0) {}
+      : Learner(features, outputs), rule_(std::move(rule)), intercept_(fit_intercept ? outputs : 0) {
+    if (averages<Rule>) intercept_sum_.resize(intercept_.values().size());
+  }
 
   void learn(const Examples<double>& examples, const LossCall& loss) override { run(examples, loss); }
   void learn(const Examples<float>& examples, const LossCall& loss) override { run(examples, loss); }
@@ -106,17 +129,30 @@ class Engine final : public Learner {
     const auto b = intercept_.values();
     for (std::size_t r = 0; r < outputs_; ++r) intercept[r] = b.empty() ? 0.0 : b[r];
   }
+  void read_average(std::span<double> weights, std::span<double> intercept) const override {
+    if constexpr (averages<Rule>) {
+      for (std::size_t j = 0; j < features_; ++j) rule_.read_average(j, weights.data() + j * outputs_);
+      const double rounds = std::max(counts_[0], 1.0);
+      for (std::size_t r = 0; r < outputs_; ++r) {
+        intercept[r] = intercept_sum_.empty() ? 0.0 : intercept_sum_[r] / rounds;
+      }
+    } else {
+      throw std::logic_error("this learner was not made to average");
+    }
+  }
 
   void visit(Visitor f, void* context) override {
-    auto each = [&](const char* name, std::vector<double>& values) { f(context, name, values); };
+    const StateVisitor each{f, context};
     each("counts", counts_);
     intercept_.visit(each);
+    if (averages<Rule>) each("intercept_sum", intercept_sum_);
     rule_.visit(each);
   }
 
  private:
   Rule rule_;
   Intercept intercept_;
+  std::vector<double> intercept_sum_;  // over the rounds, if it averages
 
   template <class T>
   void run(const Examples<T>& examples, const LossCall& loss) {
@@ -132,17 +168,38 @@ class Engine final : public Learner {
       const auto b = intercept_.values();
       for (std::size_t r = 0; r < k; ++r) z[r] = b.empty() ? 0.0 : b[r];
       rule_.begin(examples.step[i]);
-      for (std::int64_t n = begin; n < end; ++n) {
-        rule_.accumulate(feature(examples, n), static_cast<double>(examples.value[n]), z.data());
+      if constexpr (Rule::width == 1) {  // two sums in registers, so that no addition waits for the one before
+        double even = 0, odd = 0;
+        std::int64_t n = begin;
+        for (; n + 2 <= end; n += 2) {
+          rule_.accumulate(feature(examples, n), static_cast<double>(examples.value[n]), &even);
+          rule_.accumulate(feature(examples, n + 1), static_cast<double>(examples.value[n + 1]), &odd);
+        }
+        if (n < end) rule_.accumulate(feature(examples, n), static_cast<double>(examples.value[n]), &even);
+        z[0] += even + odd;
+      } else {
+        for (std::int64_t n = begin; n < end; ++n) {
+          rule_.accumulate(feature(examples, n), static_cast<double>(examples.value[n]), z.data());
+        }
       }
       counts_[0] += 1;
       counts_[1] += weight;
       counts_[2] += weight * loss(z, examples.y + i * examples.targets, slope);
       for (double& s : slope) s *= weight;
-      for (std::int64_t n = begin; n < end; ++n) {
-        rule_.update(feature(examples, n), static_cast<double>(examples.value[n]), slope.data());
+      if constexpr (Rule::width == 1) {
+        const double g = slope[0];
+        for (std::int64_t n = begin; n < end; ++n) {
+          rule_.update(feature(examples, n), static_cast<double>(examples.value[n]), &g);
+        }
+      } else {
+        for (std::int64_t n = begin; n < end; ++n) {
+          rule_.update(feature(examples, n), static_cast<double>(examples.value[n]), slope.data());
+        }
       }
       if (!b.empty()) intercept_.update(slope);
+      if constexpr (averages<Rule>) {
+        for (std::size_t r = 0; r < b.size(); ++r) intercept_sum_[r] += b[r];
+      }
       rule_.end();
     }
   }

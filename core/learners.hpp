@@ -5,8 +5,11 @@
 #include <variant>
 #include <vector>
 
+#include "averaging.hpp"
+#include "groups.hpp"
 #include "learner.hpp"
 #include "penalties.hpp"
+#include "whole.hpp"
 
 namespace gossamer {
 
@@ -16,6 +19,7 @@ struct Setup {
   double alpha;
   std::vector<double> weights;  // of the penalty, one a feature, or none
   bool fit_intercept;
+  bool average = false;  // keep the average of the iterates too
 };
 
 // Penalties that are sums over features: each row of W by itself.
@@ -28,6 +32,29 @@ std::unique_ptr<Learner> make_adagrad_fobos(const RowPenalty& penalty, const Set
 std::unique_ptr<Learner> make_rda(double rho, const RowPenalty& penalty, const Setup& setup);
 std::unique_ptr<Learner> make_adagrad_rda(const RowPenalty& penalty, const Setup& setup);
 std::unique_ptr<Learner> make_ftrl(double beta, const RowPenalty& penalty, const Setup& setup);
+
+// Penalties and sets that couple features (groups.hpp, whole.hpp); their weights come with them, not with the setup.
+std::unique_ptr<Learner> make_group_fobos(const FeatureGroups& groups, const Setup& setup);
+std::unique_ptr<Learner> make_group_rda(const FeatureGroups& groups, const Setup& setup);
+std::unique_ptr<Learner> make_l2_ball_fobos(double radius, const Setup& setup);
+std::unique_ptr<Learner> make_l2_ball_rda(double radius, const Setup& setup);
+std::unique_ptr<Learner> make_pegasos(bool project, const Setup& setup);
+std::unique_ptr<Learner> make_l1_ball_fobos(double radius, const Setup& setup);
+std::unique_ptr<Learner> make_simplex_fobos(double radius, const Setup& setup);
+std::unique_ptr<Learner> make_bounded_fobos(const Bounds& bounds, const Setup& setup);
+std::unique_ptr<Learner> make_bounded_rda(const Bounds& bounds, const Setup& setup);
+std::unique_ptr<Learner> make_eager_fobos(const WholeProx& prox, const Setup& setup);
+std::unique_ptr<Learner> make_eager_rda(const WholeProx& prox, const Setup& setup);
+std::unique_ptr<Learner> make_kl_rda(std::vector<double> prior, const Setup& setup);
+std::unique_ptr<Learner> make_exponentiated_gradient(double radius, const Setup& setup);
+
+// What the eager learners are made with.
+WholeProx blockwise_prox(const Blockwise& penalty, FeatureGroups groups, std::size_t features, std::size_t outputs);
+WholeProx set_prox(const Set& set, std::size_t features, std::size_t outputs);
+WholeProx weighted_l1_ball_prox(double radius, const std::vector<double>& weights, std::size_t outputs);
+WholeProx group_l2_ball_prox(double radius, FeatureGroups groups, std::size_t features, std::size_t outputs);
+WholeProx group_linf_ball_prox(double radius, FeatureGroups groups, std::size_t features, std::size_t outputs);
+WholeProx kl_prox(std::vector<double> prior);
 
 // With one output a row is one number, and every norm of it is its size.
 RowPenalty simplified(const RowPenalty& penalty, Setup& setup);
@@ -49,6 +76,18 @@ std::unique_ptr<Learner> with_types(const RowPenalty& penalty, const Setup& give
 template <class Rule>
 std::unique_ptr<Learner> engine(Rule rule, const Setup& setup) {
   return std::make_unique<Engine<Rule>>(std::move(rule), setup.features, setup.outputs, setup.fit_intercept);
+}
+
+// With averages of the iterates. Works for any rule; fast for those with add_path (see averaging.hpp).
+template <class Rule>
+std::unique_ptr<Learner> averaged_engine(Rule rule, const Setup& setup) {
+  return engine(Averaged<Rule>(std::move(rule), setup.features, setup.outputs), setup);
+}
+
+// As the setup asks.
+template <class Rule>
+std::unique_ptr<Learner> plain_or_averaged(Rule rule, const Setup& setup) {
+  return setup.average ? averaged_engine(std::move(rule), setup) : engine(std::move(rule), setup);
 }
 
 }  // namespace gossamer

@@ -14,11 +14,22 @@ RowPenalty simplified(const RowPenalty& penalty, Setup& setup) {
   return penalty;
 }
 
+namespace {
+
+template <std::size_t K, class Lazy>
+std::unique_ptr<Learner> fobos_engine(Lazy lazy, const Setup& s) {
+  auto rule = [&]<class L>(L way) {
+    return FobosRule<K, L>(std::move(way), s.features, s.outputs, s.alpha, s.weights);
+  };
+  if (s.average) return averaged_engine(rule(traced(std::move(lazy), s.features)), s);
+  return engine(rule(std::move(lazy)), s);
+}
+
+}  // namespace
+
 std::unique_ptr<Learner> make_fobos(const RowPenalty& penalty, const Setup& given) {
   return with_types(penalty, given, []<std::size_t K, class P>(const P& p, const Setup& s) {
-    auto rule = [&](auto lazy) {
-      return engine(FobosRule<K, decltype(lazy)>(std::move(lazy), s.features, s.outputs, s.alpha, s.weights), s);
-    };
+    auto rule = [&](auto lazy) { return fobos_engine<K>(std::move(lazy), s); };
     if constexpr (std::is_same_v<P, Box>) {
       return rule(Constrained(p));
     } else if constexpr (std::is_same_v<P, ElasticNet>) {
@@ -36,8 +47,7 @@ std::unique_ptr<Learner> make_fobos(const RowPenalty& penalty, const Setup& give
 std::unique_ptr<Learner> make_truncated_gradient(std::size_t period, double threshold, const Setup& given) {
   return with_types(L1{}, given, [&]<std::size_t K, class P>(const P&, const Setup& s) -> std::unique_ptr<Learner> {
     if constexpr (std::is_same_v<P, L1>) {
-      return engine(FobosRule<K, Truncation>(Truncation(period, threshold), s.features, s.outputs, s.alpha, s.weights),
-                    s);
+      return fobos_engine<K>(Truncation(period, threshold), s);
     }
     return nullptr;
   });
@@ -46,7 +56,7 @@ std::unique_ptr<Learner> make_truncated_gradient(std::size_t period, double thre
 std::unique_ptr<Learner> make_subgradient(const RowPenalty& penalty, const Setup& given) {
   return with_types(penalty, given, []<std::size_t K, class P>(const P& p, const Setup& s) -> std::unique_ptr<Learner> {
     if constexpr (requires(std::span<double> w) { descend(p, w, 1.0, 1.0); }) {
-      return engine(SubgradientRule<K, P>(p, s.features, s.outputs, s.alpha, s.weights), s);
+      return plain_or_averaged(SubgradientRule<K, P>(p, s.features, s.outputs, s.alpha, s.weights), s);
     }
     return nullptr;
   });
@@ -54,7 +64,7 @@ std::unique_ptr<Learner> make_subgradient(const RowPenalty& penalty, const Setup
 
 std::unique_ptr<Learner> make_adagrad_fobos(const RowPenalty& penalty, const Setup& given) {
   return with_types(penalty, given, []<std::size_t K, class P>(const P& p, const Setup& s) {
-    return engine(AdaptiveRule<K, P>(p, s.features, s.outputs, s.alpha, s.weights), s);
+    return plain_or_averaged(AdaptiveRule<K, P>(p, s.features, s.outputs, s.alpha, s.weights), s);
   });
 }
 

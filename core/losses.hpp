@@ -31,6 +31,13 @@ struct Logistic {
   double value(double z, double y) const { return softplus(-y * z); }
   double slope(double z, double y) const { return -y * sigmoid(-y * z); }
   double link(double z) const { return sigmoid(z); }
+
+  // Both from one exponential.
+  double value_and_slope(double z, double y, double& slope) const {
+    const double m = -y * z, e = std::exp(-std::fabs(m));
+    slope = -y * (m > 0 ? 1.0 : e) / (1.0 + e);
+    return std::max(m, 0.0) + std::log1p(e);
+  }
 };
 
 // [1 − yz]₊, y = ±1
@@ -110,8 +117,18 @@ struct Poisson {
   double link(double z) const { return guarded_exp_slope(z); }
 };
 
+// A loss given as two compiled functions.
+struct Compiled {
+  double (*value_at)(double z, double y);
+  double (*slope_at)(double z, double y);
+
+  double value(double z, double y) const { return value_at(z, y); }
+  double slope(double z, double y) const { return slope_at(z, y); }
+  double link(double z) const { return z; }
+};
+
 using ScalarLoss = std::variant<Logistic, Hinge, SquaredHinge, Exponential, Squared, EpsilonInsensitive,
-                                LogEpsilonInsensitive, Huber, Quantile, Poisson>;
+                                LogEpsilonInsensitive, Huber, Quantile, Poisson, Compiled>;
 
 // log Σ_r e^{z_r} − z_y
 struct Multinomial {

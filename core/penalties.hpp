@@ -58,8 +58,7 @@ struct Berhu {
   }
   template <class T>
   T prox(T v, T s) const {
-    const T g = static_cast<T>(gamma);
-    return std::fabs(v) - s <= g ? soft(v, s) : v / (1 + s / g);
+    return std::fabs(v) - s <= gamma ? soft(v, s) : static_cast<T>(v / (1 + s / gamma));
   }
   double dual(double v) const { return std::fabs(v); }
 };
@@ -71,8 +70,8 @@ struct ElasticNet {
   double value(double w) const { return l1_ratio * L1{}.value(w) + (1 - l1_ratio) * L2Squared{}.value(w); }
   template <class T>
   T prox(T v, T s) const {
-    const T r = static_cast<T>(l1_ratio);
-    return L2Squared{}.prox(L1{}.prox(v, s * r), s * (1 - r));
+    const T r = static_cast<T>(l1_ratio), most = std::numeric_limits<T>::max();  // ∞ · 0 has no value
+    return L2Squared{}.prox(L1{}.prox(v, std::min(s, most) * r), std::min(s, most) * (1 - r));
   }
   double dual(double v) const { return v == 0 ? 0.0 : std::fabs(v) / l1_ratio; }
 };

@@ -211,11 +211,28 @@ Cut simplex_cut(std::span<const T> v, double radius, double peak, F f, Scratch& 
   }
 }
 
+// Projects huge numbers as smaller ones, so that sums and norms stay finite; false if there is no need. A power of two
+// changes no digit.
+template <class T, class Project>
+bool project_scaled_down(std::span<const T> v, std::span<T> out, double radius, Project project) {
+  constexpr double huge = 1e290, down = 0x1p-100;
+  if (radius < huge && norm_inf(v) < huge) return false;
+  std::vector<double> small(v.size()), result(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) small[i] = static_cast<double>(v[i]) * down;
+  project(std::span<const double>(small), std::span(result), radius * down);
+  for (std::size_t i = 0; i < v.size(); ++i) out[i] = static_cast<T>(result[i] / down);
+  return true;
+}
+
 // {w ≥ 0, Σ w = radius}
 template <class T>
 void project_simplex(std::span<const T> v, std::span<T> out, double radius, Scratch& scratch) {
   if (radius == 0 || v.empty()) {
     std::fill(out.begin(), out.end(), T(0));
+    return;
+  }
+  if (project_scaled_down(v, out, radius,
+                          [&](auto from, auto to, double r) { project_simplex(from, to, r, scratch); })) {
     return;
   }
   const auto same = [](double x) { return x; };
@@ -248,6 +265,8 @@ void project_l1_ball(std::span<const T> v, std::span<T> out, double radius, Scra
   const Magnitudes sizes = magnitudes(v);
   if (sizes.sum <= radius) {
     std::copy(v.begin(), v.end(), out.begin());
+  } else if (radius > 1e290) {
+    project_scaled_down(v, out, radius, [&](auto from, auto to, double r) { project_l1_ball(from, to, r, scratch); });
   } else if (radius == 0) {
     std::fill(out.begin(), out.end(), T(0));
   } else {
@@ -282,7 +301,8 @@ bool project_l1_ball_checked(std::span<const T> v, std::span<T> out, double radi
   }
   const std::span<PlainEntry> above = entries.first(kept);
   const Tally here = tally(std::span<const PlainEntry>(above), 0.0);
-  if (guess > 0 && here.held >= radius) {
+  // Sums measured from the guess keep their digits as long as they are not huge beside the radius.
+  if (guess > 0 && here.held >= radius && here.held <= 1e3 * radius) {
     apply_cut(v, out, {guess, -find_cut(above, radius, newton(0.0, here, radius))});
   } else {
     project_l1_ball(v, out, radius, scratch);
@@ -333,33 +353,58 @@ std::array<double, 4> four_levels(const T* rows, std::size_t width, const std::a
   return levels;
 }
 
+// The cut of the weighted search for weights of very different sizes: by sorting, with squares of weights taken
+// relative to the largest weight at hand, so that none underflows.
+inline double find_cut_by_sorting(std::vector<WeightedEntry> entries, double radius) {
+  std::sort(entries.begin(), entries.end(), [](auto e, auto f) { return e.cut() > f.cut(); });
+  auto held_at = [&](double theta) {
+    double held = 0;
+    for (const WeightedEntry& e : entries) held += e.a * std::max(e.over(theta), 0.0);
+    return held;
+  };
+  // The last entry at whose cut no more than the radius is held is the last one that stays.
+  const auto end = std::partition_point(entries.begin(), entries.end(),
+                                        [&](const WeightedEntry& e) { return held_at(e.cut()) <= radius; });
+  double largest = 0, square = 0;
+  for (auto e = entries.begin(); e != end; ++e) largest = std::max(largest, e->a);
+  for (auto e = entries.begin(); e != end; ++e) square += e->a * (e->a / largest);
+  const double from = (end - 1)->cut();
+  return from - ((radius - held_at(from)) / largest) / square;
+}
+
 // {Σ a_j |w_j| ≤ radius}, a ≥ 0. A weight of zero leaves its entry free.
 template <class T>
 void project_weighted_l1_ball(std::span<const T> v, std::span<T> out, double radius, std::span<const double> a) {
   // The scale keeps sums of huge entries finite; a power of two changes no digit.
-  const double largest = norm_inf(v), heaviest = norm_inf(a);
-  const double scale = largest > 1e100 ? 0x1p-700 : 1.0, weight_scale = heaviest > 1e100 ? 0x1p-700 : 1.0;
-  const double scaled_radius = radius * scale * weight_scale;
+  const double scale = norm_inf(v) > 1e100 ? 0x1p-700 : 1.0;
+  double total = 0, lightest = std::numeric_limits<double>::infinity(), heaviest = 0;
   std::vector<WeightedEntry> entries;
-  double total = 0;
   for (std::size_t i = 0; i < v.size(); ++i) {
-    const WeightedEntry e{std::fabs(static_cast<double>(v[i])) * scale, a[i] * weight_scale};
-    if (e.u > 0 && e.a > 0) entries.push_back(e), total += e.a * e.u;
+    const WeightedEntry e{std::fabs(static_cast<double>(v[i])) * scale, a[i]};
+    if (!(e.u > 0 && e.a > 0)) continue;
+    entries.push_back(e);
+    total += e.a * e.u;
+    lightest = std::min(lightest, e.a), heaviest = std::max(heaviest, e.a);
   }
-  if (total <= scaled_radius) {
+  if (total <= radius * scale) {
     std::copy(v.begin(), v.end(), out.begin());
     return;
   }
-  const bool pinned = scaled_radius == 0;  // every weighted entry is zero
-  const double theta = pinned ? 0.0 : find_cut(std::span(entries), scaled_radius, 0.0);
+  double theta = std::numeric_limits<double>::infinity();  // radius 0: every weighted entry ends at zero
+  if (radius * scale > 0) {
+    theta = lightest > 1e-100 && heaviest < 1e100 ? find_cut(std::span(entries), radius * scale, 0.0)
+                                                  : find_cut_by_sorting(entries, radius * scale);
+  }
+  auto size_at = [&](std::size_t i) {
+    return std::max(std::fabs(static_cast<double>(v[i])) * scale - theta * a[i], 0.0);
+  };
+  double held = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) held += a[i] > 0 ? a[i] * size_at(i) : 0.0;
+  const double fit =
+      held > radius * scale ? radius * scale / held : 1.0;  // rounding of huge entries may leave too much
   for (std::size_t i = 0; i < v.size(); ++i) {
-    const double x = static_cast<double>(v[i]);
-    if (a[i] == 0) {
-      out[i] = v[i];
-      continue;
-    }
-    const double size = pinned ? 0.0 : (std::fabs(x) * scale - theta * (a[i] * weight_scale)) / scale;
-    out[i] = static_cast<T>(std::copysign(size > 0 ? size : 0.0, x) + 0.0);
+    const double size = a[i] > 0 ? size_at(i) * fit / scale : std::fabs(static_cast<double>(v[i]));
+    out[i] = static_cast<T>(std::copysign(size, static_cast<double>(v[i])) + 0.0);
   }
 }
 
@@ -373,12 +418,16 @@ void scale_into(std::span<const T> v, std::span<T> out, double factor) {
 template <class T>
 void project_l2_ball(std::span<const T> v, std::span<T> out, double radius) {
   const double norm = norm2(v);
-  scale_into(v, out, norm <= radius ? 1.0 : radius / norm);
+  if (std::isfinite(norm)) return scale_into(v, out, norm <= radius ? 1.0 : radius / norm);
+  project_scaled_down(v, out, radius, [](auto from, auto to, double r) { project_l2_ball(from, to, r); });
 }
 
 // {Σ_b ‖w_b‖₂ ≤ radius}: project the norms of the blocks on the ℓ1 ball, rescale the blocks.
 template <class T>
 void project_group_l2_ball(const T* v, T* out, const Blocks& blocks, double radius) {
+  const std::size_t n = blocks.rows * blocks.width;
+  auto again = [&](auto from, auto to, double r) { project_group_l2_ball(from.data(), to.data(), blocks, r); };
+  if (project_scaled_down(std::span(v, n), std::span(out, n), radius, again)) return;
   std::vector<double> norms(blocks.count()), kept(blocks.count());
   for_each_block(v, blocks, [&](std::size_t b, std::span<const T> block) { norms[b] = norm2(block); });
   Scratch scratch;
@@ -388,7 +437,8 @@ void project_group_l2_ball(const T* v, T* out, const Blocks& blocks, double radi
   });
 }
 
-// The cap θ of one block as a function of the multiplier μ: Σ_r [|v_r| − θ]₊ = μ, and 0 once ‖v‖₁ ≤ μ.
+// The cap θ of one block as a function of the multiplier μ: Σ_r [|v_r| − θ]₊ = μ, and 0 once ‖v‖₁ ≤ μ. It is read at
+// τ = M − μ, M the largest ‖v_b‖₁ of all blocks, with sums measured from M: a small τ keeps its digits.
 class BlockCap {
  public:
   // Sorts the block's magnitudes into the caller's store.
@@ -398,17 +448,24 @@ class BlockCap {
     std::sort(store.end() - static_cast<std::ptrdiff_t>(size_), store.end(), std::greater<>());
   }
 
+  double largest(const std::vector<double>& store) const { return size_ > 0 ? store[begin_] : 0.0; }
+  double norm1(const std::vector<double>& store) const {
+    double sum = 0;
+    for (std::size_t r = 0; r < size_; ++r) sum += store[begin_ + r];
+    return sum;
+  }
+
   struct Point {
-    double cap, slope;  // θ(μ) and dθ/dμ
+    double cap, slope;  // θ and dθ/dτ
   };
 
-  Point at(double mu, const std::vector<double>& store) const {
+  Point at(double tau, double most, const std::vector<double>& store) const {
     double sum = 0;
     for (std::size_t r = 0; r < size_; ++r) {
       sum += store[begin_ + r];
-      const double n = static_cast<double>(r + 1), theta = (sum - mu) / n;
+      const double n = static_cast<double>(r + 1), theta = ((sum - most) + tau) / n;
       const bool last = r + 1 == size_;
-      if (last ? theta > 0 : theta >= store[begin_ + r + 1]) return {theta, -1.0 / n};
+      if (last ? theta > 0 : theta >= store[begin_ + r + 1]) return {std::min(theta, largest(store)), 1.0 / n};
     }
     return {0.0, 0.0};
   }
@@ -417,35 +474,45 @@ class BlockCap {
   std::size_t begin_, size_;
 };
 
-// {Σ_b ‖w_b‖∞ ≤ radius}: one multiplier μ for all blocks, each capped at θ_b(μ). Σ_b θ_b(μ) is convex, decreasing and
-// piecewise linear, so Newton's method from μ = 0 climbs to the root and stops there.
+// {Σ_b ‖w_b‖∞ ≤ radius}: one multiplier μ for all blocks, each capped at θ_b(μ). The sum of the caps is convex and
+// piecewise linear in τ = M − μ: Newton's method from τ = M, with the root kept between a low and a high bound.
 template <class T>
 void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double radius) {
+  const std::size_t n = blocks.rows * blocks.width;
+  auto again = [&](auto from, auto to, double r) { project_group_linf_ball(from.data(), to.data(), blocks, r); };
+  if (project_scaled_down(std::span(v, n), std::span(out, n), radius, again)) return;
   std::vector<double> store;
   std::vector<BlockCap> caps;
-  double total = 0;
-  for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) {
-    caps.emplace_back(block, store);
-    total += norm_inf(block);
-  });
+  for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) { caps.emplace_back(block, store); });
+  double total = 0, most = 0;
+  for (const BlockCap& cap : caps) {
+    total += cap.largest(store);
+    most = std::max(most, cap.norm1(store));
+  }
   if (total <= radius) {
-    std::copy_n(v, blocks.rows * blocks.width, out);
+    std::copy_n(v, n, out);
     return;
   }
-  double mu = 0;
-  for (;;) {
+  double tau = most, low = 0, high = most;
+  for (int round = 0; round < 200; ++round) {
     double sum = 0, slope = 0;
     for (const BlockCap& cap : caps) {
-      const auto [theta, d] = cap.at(mu, store);
+      const auto [theta, d] = cap.at(tau, most, store);
       sum += theta, slope += d;
     }
-    if (slope == 0) break;
-    const double next = mu + (radius - sum) / slope;
-    if (!(next > mu)) break;
-    mu = next;
+    (sum > radius ? high : low) = tau;
+    double next = tau - (sum - radius) / slope;
+    if (next == tau) break;
+    if (!(next > low && next < high)) next = low > 0 ? std::sqrt(low) * std::sqrt(high) : high * 0x1p-50;
+    if (!(next > low && next < high)) break;
+    tau = next;
   }
+  std::vector<double> levels(caps.size());
+  double sum = 0;
+  for (std::size_t b = 0; b < caps.size(); ++b) sum += levels[b] = radius == 0 ? 0.0 : caps[b].at(tau, most, store).cap;
+  const double fit = sum > radius ? radius / sum : 1.0;  // where rounding left the caps a little too high
   transform_blocks(v, out, blocks, [&](std::size_t b, std::span<const T> block, std::span<T> to) {
-    const double cap = radius == 0 ? 0.0 : caps[b].at(mu, store).cap;
+    const double cap = levels[b] * fit;
     for (std::size_t r = 0; r < block.size(); ++r) {
       to[r] = static_cast<T>(std::clamp(static_cast<double>(block[r]), -cap, cap) + 0.0);
     }

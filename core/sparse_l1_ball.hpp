@@ -23,6 +23,15 @@
 
 namespace gossamer {
 
+// Shows whole numbers to a visitor of state, which knows vectors of doubles only.
+template <class F>
+void visit_integers(F f, const char* name, std::vector<std::size_t>& values) {
+  std::vector<double> shown(values.begin(), values.end());
+  f(name, shown);
+  values.resize(shown.size());
+  std::transform(shown.begin(), shown.end(), values.begin(), [](double x) { return static_cast<std::size_t>(x); });
+}
+
 class SparseL1Ball {
  public:
   SparseL1Ball(std::size_t n_features, double radius) : radius_(radius), raw_(n_features, 0.0) {}
@@ -36,15 +45,32 @@ class SparseL1Ball {
 
   // w ← Π(w + δ). Indices lie in [0, size()); the changes of a repeated index add up.
   void update(std::span<const std::int64_t> indices, std::span<const double> deltas) {
+    if (indices.empty()) return;
     if (indices.size() > raw_.size() / 4) return update_densely(indices, deltas);
     constexpr std::size_t ahead = 16;
+    double largest = 0;
     for (std::size_t i = 0; i < indices.size(); ++i) {
       if (i + ahead < indices.size()) __builtin_prefetch(&raw_[static_cast<std::size_t>(indices[i + ahead])], 1);
-      add(static_cast<std::size_t>(indices[i]), deltas[i]);
+      largest = std::max(largest, add(static_cast<std::size_t>(indices[i]), deltas[i]));
     }
+    if (largest > 2 * radius_) return leap(indices);
     shrink();
     changes_ += indices.size();
     if (shift_ > radius_ || heap_.size() > 2 * nonzeros_ + 1024 || changes_ > 16 * nonzeros_ + (1u << 20)) rebase();
+  }
+
+  // f(name, a double or a vector of them) for all of its state, to save and restore it
+  template <class F>
+  void visit(F f) {
+    std::vector<double> keys;
+    std::vector<std::size_t> indices, changes{changes_};
+    for (const Entry& e : heap_) keys.push_back(e.key), indices.push_back(e.index);
+    f("ball_raw", raw_), f("ball_shift", shift_), f("ball_sum", sum_), f("ball_keys", keys);
+    visit_integers(f, "ball_indices", indices), visit_integers(f, "ball_changes", changes);
+    heap_.resize(keys.size());
+    for (std::size_t i = 0; i < heap_.size(); ++i) heap_[i] = {keys[i], indices.at(i)};
+    nonzeros_ = static_cast<std::size_t>(std::count_if(raw_.begin(), raw_.end(), [](double x) { return x != 0; }));
+    changes_ = changes.at(0);
   }
 
  private:
@@ -62,7 +88,8 @@ class SparseL1Ball {
   std::size_t changes_ = 0;    // updates since sum_ was exact
   std::vector<bool> visited_;  // marks of rebase, all false between calls
 
-  void add(std::size_t j, double delta) {
+  // Adds delta to weight j and returns its new size.
+  double add(std::size_t j, double delta) {
     const double old = raw_[j], w = (*this)[j] + delta;
     if (old != 0) sum_ -= std::fabs(old), --nonzeros_;
     raw_[j] = w == 0 ? 0.0 : w + std::copysign(shift_, w);
@@ -71,6 +98,27 @@ class SparseL1Ball {
       sum_ += size, ++nonzeros_;
       if (old == 0 || size < std::fabs(old)) push({size, j});
     }
+    return std::fabs(w);
+  }
+
+  // A step that carries a weight past twice the radius: whatever it did not touch ends at zero, because no untouched
+  // weight is larger than the radius, and the touched ones are projected by themselves, where no digit is lost.
+  void leap(std::span<const std::int64_t> indices) {
+    std::vector<std::size_t> touched(indices.begin(), indices.end());
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    std::vector<double> w(touched.size()), projected(touched.size());
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = (*this)[touched[i]];
+    Scratch scratch;
+    project_l1_ball(std::span<const double>(w), std::span(projected), radius_, scratch);
+    for (const Entry& e : heap_) raw_[e.index] = 0;
+    heap_.clear();
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      raw_[touched[i]] = projected[i];
+      if (projected[i] != 0) heap_.push_back({0.0, touched[i]});
+    }
+    shift_ = 0;
+    restart();
   }
 
   // A step that touches much of the vector: the dense projection, then a fresh start.

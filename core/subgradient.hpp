@@ -3,7 +3,7 @@
 //     w_{t+1} = w_t − η_t (g_t + α ξ_t),   ξ_t ∈ ∂Ω(w_t).
 //
 // A feature that was away repeats its missed rounds one by one when it is next needed: there is no shorter way, because
-// near zero the weight jumps from side to side.
+// near zero the weight jumps from side to side. The average of the weights is followed in the same way.
 #pragma once
 
 #include <cmath>
@@ -43,6 +43,8 @@ inline void descend(const SparseL2& p, std::span<double> w, double s, double wei
 template <std::size_t K, class P>
 class SubgradientRule {
  public:
+  static constexpr std::size_t width = K;
+
   SubgradientRule(P p, std::size_t features, std::size_t outputs, double alpha, std::vector<double> weights)
       : p_(p),
         k_{outputs},
@@ -54,7 +56,7 @@ class SubgradientRule {
   void prefetch(std::size_t j) const { __builtin_prefetch(&slots_[j * stride()], 1); }
   void begin(double eta) {
     eta_ = eta;
-    if (steps_.size() < std::max<std::size_t>(features_, 1 << 16)) return;
+    if (!full()) return;
     for (std::size_t j = 0; j < features_; ++j) catch_up(j, row(j)), slots_[j * stride()] = 0;
     steps_.clear();
   }
@@ -72,6 +74,16 @@ class SubgradientRule {
     std::copy_n(&slots_[j * stride() + 1], k_(), w);
     catch_up(j, {w, k_()});
   }
+  bool settles(double) const { return full(); }
+  void add_path(std::size_t j, double n, double* sum) const {
+    const std::size_t seen = static_cast<std::size_t>(slots_[j * stride()]);
+    std::size_t t = steps_.size() - std::min(static_cast<std::size_t>(n), steps_.size());
+    add_steps({&slots_[j * stride() + 1], k_()}, static_cast<double>(steps_.size() - t), sum,
+              [&](std::span<double> row) {
+                if (t >= seen) descend(p_, row, steps_[t], weight_of(weights_, j));
+                ++t;
+              });
+  }
   template <class F>
   void visit(F f) {
     f("slots", slots_), f("steps", steps_);
@@ -86,6 +98,7 @@ class SubgradientRule {
   std::vector<double> slots_;  // a feature: rounds it has seen, its weights
   std::vector<double> steps_;  // ηα of each recorded round
 
+  bool full() const { return steps_.size() >= std::max<std::size_t>(features_, 1 << 16); }
   std::size_t stride() const { return k_() + 1; }
   std::span<double> row(std::size_t j) { return {&slots_[j * stride() + 1], k_()}; }
   void catch_up(std::size_t j, std::span<double> w) const {

@@ -1,44 +1,38 @@
-"""The catalogue at work: what a few penalties, sets and losses do to the same numbers."""
+"""Two online methods side by side on data that ships with scikit-learn: error and non-zeros as the examples go by."""
 
 import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 
 import gossamer as gs
 
-
-def show(name: str, w: np.ndarray) -> None:
-    rows = np.atleast_2d(w)
-    print(f"{name:<34}", "  ".join("[" + " ".join(f"{x:6.2f}" for x in row) + "]" for row in rows))
+STRENGTHS = (1e-4, 1e-3, 1e-2)
 
 
 def main() -> None:
-    v = np.array([3.0, -1.5, 0.8, -0.4, 0.1])
-    print("One vector, shrunk by each penalty (step 1)")
-    show("v", v)
-    for penalty in (gs.L1(), gs.L2(), gs.L2Squared(), gs.LInf(), gs.Berhu(), gs.ElasticNet(), gs.NonNegativeL1()):
-        show(type(penalty).__name__, penalty.prox(v, step=1.0))
+    X, y = load_digits(return_X_y=True)
+    # Every product of two pixels next to each other in a row joins the pixels: more features than one wants to keep.
+    X = np.hstack([X / 16, (X[:, 1:] / 16) * (X[:, :-1] / 16)])
+    X, Xt, y, yt = train_test_split(X, y, test_size=0.3, random_state=0)
+    print(f"Handwritten digits: {len(y)} examples, {X.shape[1]} features, 10 classes; multinomial loss, one pass\n")
+    print(f"{'':<22}{'AdaGrad':>24}{'FOBOS':>24}")
+    print(f"{'penalty':<12}{'alpha':>10}" + f"{'test error':>13}{'features':>11}" * 2)
+    for penalty in ("l1", "group_l2"):
+        for alpha in STRENGTHS:
+            line = f"{penalty:<12}{alpha:>10.0e}"
+            for method in ("adagrad", "fobos"):
+                model = gs.OnlineClassifier("multinomial", penalty, alpha, method, random_state=0)
+                model.fit(X, y)
+                line += f"{1 - model.score(Xt, yt):>13.3f}{len(model.nonzero_features_):>11}"
+            print(line)
 
-    print("\nThe same vector, projected")
-    show("simplex, sum 1", gs.project_simplex(v))
-    show("l1 ball, radius 2", gs.project_l1_ball(v, radius=2.0))
-    show("l2 ball, radius 2", gs.project_l2_ball(v, radius=2.0))
-
-    print("\nA matrix, two outputs a feature: whole rows leave together")
-    W = np.array([[3.0, -2.0], [0.5, 0.4], [-1.0, 0.1]])
-    show("W", W)
-    show("l1, step 0.6", gs.L1().prox(W, step=0.6))
-    show("l1/l2 rows, step 0.8", gs.GroupL2().prox(W, step=0.8))
-    show("l1/linf rows, step 1", gs.GroupLInf().prox(W, step=1.0))
-
-    print("\nA million features, three changed at a time, always inside the l1 ball")
-    ball = gs.SparseL1Ball(n_features=1_000_000, radius=1.0)
-    rng = np.random.default_rng(0)
-    for _ in range(10_000):
-        ball.update(rng.integers(1_000_000, size=3), rng.normal(size=3) * 0.01)
-    print(f"after 10,000 steps: {ball.nnz} non-zeros, l1 norm {ball.norm1:.6f}")
-
-    print("\nLosses at margin z = 0.5 for y = +1")
-    for loss in (gs.Logistic(), gs.Hinge(), gs.SquaredHinge(), gs.Exponential()):
-        print(f"{type(loss).__name__:<16} value {loss.value(0.5, 1):.4f}  slope {loss.slope(0.5, 1):+.4f}")
+    print("\nThe same model, row by row: the result does not depend on how the data is cut into calls")
+    rows = gs.OnlineClassifier("multinomial", "group_l2", 1e-3, shuffle=False)
+    for i in range(len(y)):
+        rows.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(10))
+    whole = gs.OnlineClassifier("multinomial", "group_l2", 1e-3, shuffle=False).fit(X, y)
+    print(f"largest difference of the weights: {np.abs(rows.coef_ - whole.coef_).max():.1e}")
+    print(f"progressive loss {rows.progressive_loss_:.4f}, features used {len(rows.nonzero_features_)} of {X.shape[1]}")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gossamer.losses import *
+    from gossamer.methods import *
+    from gossamer.online import *
     from gossamer.penalties import *
     from gossamer.projections import *
+    from gossamer.schedules import *
 
 __version__ = "0.1.0"
 
@@ -19,13 +22,16 @@ _HOMES = {
         "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 KL NoPenalty "
         "Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
     ),
+    "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
+    "schedules": "Constant InverseSqrt InverseTime",
+    "online": "OnlineClassifier OnlineRegressor",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"
     ),
     "losses": (
         "Logistic Hinge SquaredHinge Exponential Squared EpsilonInsensitive LogEpsilonInsensitive Huber Quantile "
-        "Poisson Multinomial MulticlassHinge Multitask"
+        "Poisson Multinomial MulticlassHinge Multitask CompiledLoss"
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -44,4 +50,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__})

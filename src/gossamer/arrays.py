@@ -25,7 +25,7 @@ def shape_words(shape: tuple[int, ...]) -> str:
 
 
 def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2), finite: bool = True) -> Array:
-    """Return `v` as a C-contiguous array, float32 if it is float32, float64 otherwise; checked to be `finite` or not."""
+    """Return `v` as a C-contiguous array, float32 if it is float32 and float64 otherwise; by default checked finite."""
     if hasattr(v, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; a dense array is needed. Pass {name}.toarray().")
     if isinstance(v, np.ma.MaskedArray):
@@ -58,7 +58,10 @@ def number(x: Any, name: str, *, above: float = -math.inf, least: float = -math.
         x = x.item()
     if not isinstance(x, Real) or isinstance(x, (bool, np.bool_)):
         raise TypeError(f"{name} must be a number; {x!r} was given.")
-    value = float(x)
+    try:
+        value = float(x)
+    except OverflowError:
+        value = math.inf
     if not (math.isfinite(value) and value >= least and above < value < below):
         bounds = [f"≥ {least:g}"] * math.isfinite(least) + [f"> {above:g}"] * math.isfinite(above)
         bounds += [f"< {below:g}"] * math.isfinite(below)
@@ -72,8 +75,14 @@ def weights(a: Any, name: str) -> Array:
     if vector.size and vector.min() < 0:
         at = int(np.argmin(vector))
         raise ValueError(f"{name} must be non-negative; {name}[{at}] is {vector[at]}.")
-    vector.flags.writeable = False
-    return vector
+    return frozen(vector)
+
+
+def frozen(array: Array) -> Array:
+    """Return a read-only copy."""
+    copy = np.array(array)
+    copy.flags.writeable = False
+    return copy
 
 
 def into(out: Array | None, v: Array, compute: Callable[[Array, Array], object]) -> Array:

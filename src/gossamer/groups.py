@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from gossamer.arrays import Array
+from gossamer.arrays import Array, frozen
 
 
 class Groups:
@@ -22,8 +22,10 @@ class Groups:
     Examples
     --------
     >>> from gossamer.groups import Groups
-    >>> Groups([[0, 2], [1, 3, 4]])
-    Groups(2 groups over 5 features)
+    >>> Groups([0, 1, 0, 1, 1])
+    [[0, 2], [1, 3, 4]]
+    >>> Groups(range(1000))
+    Groups(1000 groups over 1000 features)
     """
 
     def __init__(self, spec: Any) -> None:
@@ -37,13 +39,14 @@ class Groups:
                     f"with {labels.ndim} dimensions was given."
                 )
             _, labels = np.unique(labels, return_inverse=True)
-            self.members = np.argsort(labels, kind="stable").astype(np.int64)
+            self.members: Array = np.argsort(labels, kind="stable").astype(np.int64)
             sizes = np.bincount(labels)
         else:
             self.members = np.concatenate([*lists, np.empty(0, np.int64)])
             sizes = np.array([len(g) for g in lists], np.int64)
             _check_partition(self.members, sizes)
-        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.members = frozen(self.members)
+        self.starts = frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
     @property
     def n_features(self) -> int:
@@ -53,7 +56,29 @@ class Groups:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def __iter__(self) -> Iterator[list[int]]:
+        return (self[group] for group in range(len(self)))
+
+    def __getitem__(self, group: int) -> list[int]:
+        """Return the features of one group."""
+        if not -len(self) <= group < len(self):
+            raise IndexError(f"There are {len(self)} groups; group {group} was asked for.")
+        group %= len(self)
+        return [int(j) for j in self.members[self.starts[group] : self.starts[group + 1]]]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Groups)
+            and np.array_equal(self.members, other.members)
+            and np.array_equal(self.starts, other.starts)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.members.tobytes(), self.starts.tobytes()))
+
     def __repr__(self) -> str:
+        if self.n_features <= 100:
+            return repr(list(self))
         return f"Groups({len(self)} groups over {self.n_features} features)"
 
     def check_covers(self, n_features: int) -> None:
@@ -68,8 +93,11 @@ def _index_lists(spec: Any) -> list[Array] | None:
     """Return the index lists as arrays, or None if `spec` is a vector of labels."""
     if isinstance(spec, (str, bytes)) or not isinstance(spec, (Sequence, np.ndarray)):
         raise TypeError(f"groups must be a sequence; {type(spec).__name__} was given.")
-    if not len(spec) or not all(isinstance(g, (Sequence, np.ndarray, range)) and not isinstance(g, str) for g in spec):
+    nested = [isinstance(g, (Sequence, np.ndarray)) and not isinstance(g, (str, bytes)) for g in spec]
+    if not any(nested):
         return None
+    if not all(nested):
+        raise TypeError(f"groups must be all lists of indices or all labels; {spec!r} mixes the two.")
     lists = []
     for i, group in enumerate(spec):
         indices = np.asarray(group)

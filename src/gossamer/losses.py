@@ -12,6 +12,7 @@ Arrays go in and come out; z and y broadcast. All losses are finite and accurate
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -22,6 +23,7 @@ from gossamer.arrays import Array, floats, number, shape_words
 from gossamer.names import resolve as _resolve
 
 __all__ = [
+    "CompiledLoss",
     "EpsilonInsensitive",
     "Exponential",
     "Hinge",
@@ -219,7 +221,7 @@ class EpsilonInsensitive(_RegressionLoss):
     lipschitz = 1.0
 
     def __post_init__(self) -> None:
-        number(self.epsilon, "epsilon", least=0)
+        object.__setattr__(self, "epsilon", number(self.epsilon, "epsilon", least=0))
 
     def _core(self) -> Any:
         return _core.EpsilonInsensitive(self.epsilon)
@@ -247,7 +249,7 @@ class LogEpsilonInsensitive(_RegressionLoss):
     smoothness = 0.5
 
     def __post_init__(self) -> None:
-        number(self.epsilon, "epsilon", least=0)
+        object.__setattr__(self, "epsilon", number(self.epsilon, "epsilon", least=0))
 
     def _core(self) -> Any:
         return _core.LogEpsilonInsensitive(self.epsilon)
@@ -268,7 +270,7 @@ class Huber(_RegressionLoss):
     smoothness = 1.0
 
     def __post_init__(self) -> None:
-        number(self.delta, "delta", above=0)
+        object.__setattr__(self, "delta", number(self.delta, "delta", above=0))
 
     @property
     def lipschitz(self) -> float:  # type: ignore[override]
@@ -293,7 +295,7 @@ class Quantile(_RegressionLoss):
     q: float = 0.5
 
     def __post_init__(self) -> None:
-        number(self.q, "q", above=0, below=1)
+        object.__setattr__(self, "q", number(self.q, "q", above=0, below=1))
 
     @property
     def lipschitz(self) -> float:  # type: ignore[override]
@@ -325,6 +327,75 @@ class Poisson(_RegressionLoss):
 
     def _core(self) -> Any:
         return _core.Poisson()
+
+
+@dataclass(frozen=True)
+class CompiledLoss(_ScalarLoss):
+    """A loss of your own at full speed: two compiled functions of (z, y), as `scipy.LowLevelCallable` objects.
+
+    Their signature is ``double (double, double)``; a numba ``cfunc`` or a ctypes function gives one. That the loss is
+    convex, and its slope the derivative of its value in z, is up to you.
+
+    Parameters
+    ----------
+    value_at, slope_at : scipy.LowLevelCallable
+        ℓ(z, y) and ∂ℓ/∂z.
+    kind : "regression" or "binary"
+        What y holds: real targets, or ±1.
+    lipschitz, smoothness : float, optional
+        Bounds on |slope| and on its change, where they exist.
+
+    Examples
+    --------
+    A Python function turned into a C function by ctypes (a compiled one is what makes it fast):
+
+    >>> import ctypes, scipy, gossamer as gs
+    >>> double = ctypes.c_double
+    >>> c_function = ctypes.CFUNCTYPE(double, double, double)
+    >>> value = c_function(lambda z, y: (z - y) ** 4 / 4)
+    >>> slope = c_function(lambda z, y: (z - y) ** 3)
+    >>> quartic = gs.CompiledLoss(scipy.LowLevelCallable(value), scipy.LowLevelCallable(slope))
+    >>> quartic.value([3.0], [1.0])
+    array([4.])
+    """
+
+    value_at: Any
+    slope_at: Any
+    kind: str = "regression"  # type: ignore[misc]
+    lipschitz: float | None = None
+    smoothness: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("regression", "binary"):
+            raise ValueError(f"kind must be 'regression' or 'binary'; {self.kind!r} was given.")
+        for name in ("value_at", "slope_at"):
+            _address(getattr(self, name), name)
+
+    def check_targets(self, y: Any) -> Array:
+        """Return `y` as float64, ±1 if the loss is binary."""
+        y = _doubles(y, "y")
+        if self.kind == "binary":
+            _refuse_targets("This loss", y, np.abs(y) != 1, "targets of -1 and +1")
+        return y
+
+    def _core(self) -> Any:
+        return _core.Compiled(_address(self.value_at, "value_at"), _address(self.slope_at, "slope_at"))
+
+
+def _address(function: Any, name: str) -> int:
+    """Return the address that a scipy.LowLevelCallable holds."""
+    signature = getattr(function, "signature", None)
+    if signature is None or "".join(signature.split()) != "double(double,double)":
+        raise TypeError(
+            f"{name} must be a scipy.LowLevelCallable with the signature 'double (double, double)'; "
+            f"{type(function).__name__ if signature is None else signature} was given."
+        )
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    capsule = tuple.__getitem__(function, 0)
+    return int(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
 
 
 class _MulticlassLoss:
@@ -445,17 +516,17 @@ class Multitask:
     @property
     def lipschitz(self) -> float | None:
         """The Lipschitz constant of one output."""
-        return cast("float | None", self.loss.lipschitz)
+        return cast("float | None", getattr(self.loss, "lipschitz", None))
 
     @property
     def smoothness(self) -> float | None:
         """The smoothness of one output, and so of the sum."""
-        return cast("float | None", self.loss.smoothness)
+        return cast("float | None", getattr(self.loss, "smoothness", None))
 
     @property
     def probabilistic(self) -> bool:
         """Whether the link is a probability."""
-        return bool(self.loss.probabilistic)
+        return bool(getattr(self.loss, "probabilistic", False))
 
     def value(self, z: Any, y: Any) -> Any:
         """Return the n sums over the outputs."""

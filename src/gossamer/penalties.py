@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gossamer import _core
-from gossamer.arrays import Array, floats, into, number, shape_words
+from gossamer.arrays import Array, floats, frozen, into, number, shape_words
 from gossamer.arrays import weights as check_weights
 from gossamer.groups import Groups
 from gossamer.names import resolve as _resolve
@@ -168,11 +168,13 @@ class _Grouped(_Blockwise):
 
     groups: Any
     weights: Any
+    parsed_groups: Groups | None
 
     def __post_init__(self) -> None:
         self._freeze_weights()
         parsed = self.groups if self.groups is None or isinstance(self.groups, Groups) else Groups(self.groups)
-        object.__setattr__(self, "_parsed", parsed)
+        object.__setattr__(self, "groups", parsed)
+        object.__setattr__(self, "parsed_groups", parsed)
         if parsed is not None and self.weights is not None and len(self.weights) != len(parsed):
             raise ValueError(
                 f"weights must hold one number a group: there are {len(self.weights)} weights and {len(parsed)} groups."
@@ -182,7 +184,7 @@ class _Grouped(_Blockwise):
         return _as_columns(w)
 
     def _blocks(self, w: Array) -> tuple[Any, Any, Any]:
-        parsed: Groups | None = self._parsed  # type: ignore[attr-defined]
+        parsed = self.parsed_groups
         if parsed is not None:
             parsed.check_covers(len(w))
             return self.weights, parsed.members, parsed.starts
@@ -302,7 +304,7 @@ class Berhu(_Elementwise):
     weights: Any = None
 
     def __post_init__(self) -> None:
-        number(self.gamma, "gamma", above=0)
+        object.__setattr__(self, "gamma", number(self.gamma, "gamma", above=0))
         self._freeze_weights()
 
     def _core(self) -> Any:
@@ -528,7 +530,7 @@ class _Ball(_Set):
     radius: float
 
     def __post_init__(self) -> None:
-        number(self.radius, "radius", least=0)
+        object.__setattr__(self, "radius", number(self.radius, "radius", least=0))
         self._norm()
 
     def _norm(self) -> _Penalty:
@@ -566,10 +568,11 @@ class Simplex(_Set):
     radius: float = 1.0
 
     def __post_init__(self) -> None:
-        number(self.radius, "radius", least=0)
+        object.__setattr__(self, "radius", number(self.radius, "radius", least=0))
 
     def _excess(self, w: Array) -> float:
-        off = abs(float(np.sum(w, dtype=np.float64)) - self.radius)
+        with np.errstate(over="ignore"):
+            off = abs(float(np.sum(w, dtype=np.float64)) - self.radius)
         return max(off, -float(w.min(initial=0.0))) / (self.radius or 1.0)
 
     def _project(self, v: Array, out: Array | None) -> Array:
@@ -659,16 +662,21 @@ class Box(_Set):
         low, high = check_bounds(self.low, self.high)
         if low.ndim > 1 or high.ndim > 1:
             raise ValueError("low and high must be numbers or vectors of one number a feature.")
+        for name, bound in (("low", low), ("high", high)):
+            object.__setattr__(self, name, frozen(bound) if bound.ndim else float(bound))
 
     def _bounds(self, w: Array) -> tuple[Array, Array]:
-        low, high = check_bounds(self.low, self.high)
+        low, high = (np.asarray(b) for b in (self.low, self.high))
+        for bound in (low, high):
+            if bound.ndim and len(bound) != len(w):
+                raise ValueError(f"low and high must fit v: there are {len(bound)} bounds and {len(w)} features.")
         if w.ndim == 2:  # one bound a feature: the same for all outputs
             low, high = (b[:, None] if b.ndim else b for b in (low, high))
         return low, high
 
     def _excess(self, w: Array) -> float:
         low, high = self._bounds(w)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             beyond = np.maximum(low - w, w - high) / np.maximum(1.0, np.abs(w))
         return float(beyond.max(initial=-math.inf))
 
@@ -700,13 +708,19 @@ class GroupL2Ball(_Ball):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_made", GroupL2(self.groups))
+        object.__setattr__(self, "groups", self.parsed_groups)
         super().__post_init__()
+
+    @property
+    def parsed_groups(self) -> Groups | None:
+        """The groups, checked; None for rows."""
+        return self._made.parsed_groups  # type: ignore[attr-defined]
 
     def _norm(self) -> _Penalty:
         return self._made  # type: ignore[attr-defined]
 
     def _project(self, v: Array, out: Array | None) -> Array:
-        return project_group_l2_ball(v, self.radius, self._made._parsed, out=out)  # type: ignore[attr-defined]
+        return project_group_l2_ball(v, self.radius, self.parsed_groups, out=out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -733,13 +747,19 @@ class GroupLInfBall(_Ball):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_made", GroupLInf(self.groups))
+        object.__setattr__(self, "groups", self.parsed_groups)
         super().__post_init__()
+
+    @property
+    def parsed_groups(self) -> Groups | None:
+        """The groups, checked; None for rows."""
+        return self._made.parsed_groups  # type: ignore[attr-defined]
 
     def _norm(self) -> _Penalty:
         return self._made  # type: ignore[attr-defined]
 
     def _project(self, v: Array, out: Array | None) -> Array:
-        return project_group_linf_ball(v, self.radius, self._made._parsed, out=out)  # type: ignore[attr-defined]
+        return project_group_linf_ball(v, self.radius, self.parsed_groups, out=out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -776,26 +796,27 @@ class KL(_Penalty):
             raise ValueError(f"prior must sum to 1; it sums to {p.sum():g}. Divide it by its sum.")
         object.__setattr__(self, "prior", p)
 
-    def _prior_for(self, w: Array) -> Array:
+    def prior_for(self, size: int) -> Array:
+        """Return the prior over `size` weights."""
         if self.prior is None:
-            return np.full(w.size, 1.0 / max(w.size, 1))
-        if len(self.prior) != w.size:
-            raise ValueError(f"prior must hold one number an entry: it has {len(self.prior)} and w has {w.size}.")
+            return np.full(size, 1.0 / max(size, 1))
+        if len(self.prior) != size:
+            raise ValueError(f"prior must hold one number an entry: it has {len(self.prior)} and w has {size}.")
         return np.asarray(self.prior)
 
     def value(self, w: Any) -> float:
         """Return Ω(w)."""
         w = floats(w, "w")
-        p, flat = self._prior_for(w), w.reshape(-1).astype(np.float64)
+        p, flat = self.prior_for(w.size), w.reshape(-1).astype(np.float64)
         if Simplex().value(w) > 0 or np.any((flat > 0) & (p == 0)):
             return math.inf
         used = flat > 0
-        return float(np.sum(flat[used] * np.log(flat[used] / p[used])))
+        return float(np.sum(flat[used] * (np.log(flat[used]) - np.log(p[used]))))
 
     def prox(self, v: Any, step: float = 1.0, *, out: Array | None = None) -> Array:
         """Return argmin_w ½‖w − v‖² + step · Ω(w)."""
         v, step = floats(v, "v"), _step(step)
-        p = self._prior_for(v)
+        p = self.prior_for(v.size)
         if v.size == 0:
             raise ValueError("The simplex of no entries is empty: v needs at least one entry.")
         if step > 0:

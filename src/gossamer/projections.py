@@ -162,17 +162,26 @@ def project_box(v: Any, low: Any, high: Any, *, out: Array | None = None) -> Arr
             f"low and high must fit v: v is {shape_words(v.shape)}, low is {shape_words(low.shape)}, "
             f"high is {shape_words(high.shape)}."
         ) from None
-    return into(out, v, lambda a, result: np.clip(a, low.astype(a.dtype), high.astype(a.dtype), out=result))
+    with np.errstate(over="ignore"):  # a bound past float32 is no bound there
+        low, high = low.astype(v.dtype), high.astype(v.dtype)
+    return into(out, v, lambda a, result: np.clip(a, low, high, out=result))
 
 
 def check_bounds(low: Any, high: Any) -> tuple[Array, Array]:
     """Return the bounds of a box as float64 arrays, after checking that low ≤ high and neither is NaN."""
-    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    low, high = _bound(low, "low"), _bound(high, "high")
     if np.isnan(low).any() or np.isnan(high).any():
         raise ValueError("low and high must not be NaN.")
     if np.any(low > high):
         raise ValueError(f"low must not be above high; low = {low} and high = {high} were given.")
     return low, high
+
+
+def _bound(value: Any, name: str) -> Array:
+    bound = np.asarray(value)
+    if bound.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be a number or an array of numbers; {value!r} was given.")
+    return bound.astype(np.float64)
 
 
 def _group_arguments(W: Array, groups: Any) -> tuple[Any, Any]:

@@ -1,0 +1,646 @@
+"""Online estimators: one pass (or a few) over the data, scikit-learn's interface, exact sparsity throughout."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target, unique_labels
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from gossamer import _core, losses, methods, penalties, targets, tuning
+from gossamer.arrays import Array, number
+from gossamer.rows import Rows, csr_arrays
+from gossamer.schedules import steps
+
+__all__ = ["OnlineClassifier", "OnlineRegressor"]
+
+
+class _Online(BaseEstimator):
+    """What the two estimators share: checking, the passes, and the weights."""
+
+    _learner: Any  # the compiled state
+    _method: Any  # what the learner was made with: method, penalty, sizes and switches
+    _penalty: Any
+    _setup: methods.Setup
+    _targets: targets.Targets  # how y is coded
+    _loss_call: Any  # the loss as the learner calls it
+    _pace: Any  # the step in use
+    _prefix: int  # how many of the first rows decided on it
+    _buffer: Rows | None  # the first rows, while they may decide again
+    _weights: tuple[Array, Array] | None  # W and b, once read
+    _sparse: bool  # whether coef_ is shown as a sparse matrix
+    n_features_in_: int
+
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: targets.Targets | None) -> targets.Targets:
+        raise NotImplementedError
+
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
+        return weight
+
+    # Learning
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        max_passes = self.max_passes
+        if not isinstance(max_passes, (int, np.integer)) or max_passes < 1:
+            raise ValueError(f"max_passes must be a whole number, 1 or more; {max_passes!r} was given.")
+        if self.tol is not None:
+            number(self.tol, "tol", least=0)
+        fresh = not (self.warm_start and hasattr(self, "_learner"))
+        random = check_random_state(self.random_state)
+        rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
+        self.n_iter_ = 0
+        before = np.inf
+        for _ in range(max_passes):
+            loss, weight = self._learner.loss_seen, self._learner.weight_seen
+            try:
+                self._learn(rows.taken(random.permutation(len(rows))) if self.shuffle else rows)
+            except KeyboardInterrupt:
+                warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
+                break
+            self.n_iter_ += 1
+            now = (self._learner.loss_seen - loss) / max(self._learner.weight_seen - weight, 1e-300)
+            if self.verbose:
+                used = len(self.nonzero_features_)
+                print(f"pass {self.n_iter_}: progressive loss {now:.6g}, {used} features used", flush=True)
+            if self.tol is not None and not now < before - self.tol:
+                break
+            before = now
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+        rows = self._accept(X, y, sample_weight, classes, fresh=not hasattr(self, "_learner"), whole=False)
+        self._learn(rows)
+        self.n_iter_ = 1
+        return self
+
+    def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
+        """Check everything, then get ready to learn: what raises here leaves the estimator as it was."""
+        loss = losses.resolve(self.loss)
+        penalty = penalties.resolve(self.penalty)
+        alpha = number(self.alpha, "alpha", least=0)
+        width = None if fresh else self.n_features_in_
+        X, y, names = self._checked(X, y, width)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if whole and not weight.any():
+                raise ValueError("All sample weights are zero: there is nothing to learn from.")
+        coded = self._find_targets(y, classes, loss, None if fresh else self._targets)
+        encoded = coded.encode(y)
+        weight = self._reweighted(y, weight, coded, whole)
+        features = X.shape[1] if width is None else max(width, X.shape[1])
+        if fresh:
+            method = methods.resolve_for(self.method, penalty)
+            setup = methods.Setup(features, coded.outputs, alpha, bool(self.fit_intercept), bool(self.average))
+            learner = method.make(penalty, setup)
+        else:
+            method, penalty, setup, learner = self._method, self._penalty, self._setup, self._learner
+            if (features, coded.outputs) != (setup.features, setup.outputs):
+                setup = methods.Setup(features, coded.outputs, setup.alpha, setup.fit_intercept, setup.average)
+                learner = _grown(learner, method.make(penalty, setup))
+        rows = Rows(*csr_arrays(X), encoded, weight).without_zero_weights()
+        # Nothing below can fail.
+        if fresh:
+            searching = tuning.needs_prefix(method)
+            self._pace = tuning.default_pace(method) if searching else method.pace
+            self._prefix, self._buffer = (0, None) if searching else (tuning.PREFIX, None)
+        elif learner is not self._learner:
+            self._prefix, self._buffer = tuning.PREFIX, None
+        self._method, self._penalty, self._setup, self._learner = method, penalty, setup, learner
+        self._targets, self._loss_call = coded, _core.loss_call(coded.loss._core())
+        self.n_features_in_ = features
+        if names is not None:
+            self.feature_names_in_ = names
+        if coded.classes is not None:
+            self.classes_ = coded.classes
+        self._weights = None
+        self._sparse = False
+        return rows
+
+    def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
+        """Return X as canonical CSR and y, both checked."""
+        quick = (
+            width is not None
+            and sp.issparse(X)
+            and X.format == "csr"
+            and X.shape[1] == width
+            and X.data.dtype in (np.float32, np.float64)
+            and isinstance(y, np.ndarray)
+            and y.shape == (X.shape[0],)
+            and len(y) > 0
+            and y.dtype.kind in "iuf"
+        )
+        names = None
+        if not quick:
+            probe = _Probe(self, width)
+            X, y = validate_data(
+                probe,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                reset=probe.reset(X),
+                multi_output=True,
+                y_numeric=isinstance(self, RegressorMixin),
+                ensure_all_finite=True,
+            )
+            names = getattr(probe, "feature_names_in_", None)
+            X = sp.csr_array(X)
+        else:
+            if not _core.all_finite(np.ascontiguousarray(X.data)):
+                raise ValueError("Input X contains NaN or infinity.")
+            if y.dtype.kind == "f" and not np.isfinite(y).all():
+                raise ValueError("Input y contains NaN or infinity.")
+        if X.shape[1] >= 2**31:
+            raise ValueError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X, y, names
+
+    def _learn(self, rows: Rows) -> None:
+        if self._prefix < tuning.PREFIX and len(rows):
+            rows = self._learn_prefix(rows)
+        self._teach(self._learner, rows)
+
+    def _learn_prefix(self, rows: Rows) -> Rows:
+        """Learn the part of `rows` that belongs to the prefix, choosing the step when it is time; return the rest."""
+        have = 0 if self._buffer is None else len(self._buffer)
+        take = min(len(rows), tuning.PREFIX - have)
+        new = rows.part(0, take)
+        buffer = new if self._buffer is None else self._buffer.then(new)
+        point = tuning.checkpoint(len(buffer))
+        if point > self._prefix:
+            decisive = buffer.part(0, point)
+            pace = tuning.choose(
+                self._method, self._penalty, self._setup, self._targets.loss, self._loss_call, decisive
+            )
+            learner = self._method.make(self._penalty, self._setup)
+            self._pace, pace_before = pace, self._pace
+            try:
+                self._teach(learner, buffer)
+            except BaseException:
+                self._pace = pace_before
+                raise
+            self._learner, self._prefix = learner, point
+        else:
+            self._teach(self._learner, new)
+        self._buffer = buffer if len(buffer) < tuning.PREFIX else None
+        return rows.part(take, len(rows))
+
+    def _teach(self, learner: Any, rows: Rows) -> None:
+        """Learn in chunks of a fraction of a second, so that Ctrl-C is heard between them."""
+        schedule = self._method.schedule(self._pace)
+        first = int(learner.rounds) + 1
+        eta = steps(schedule, first, len(rows))
+        begin, chunk = 0, 256
+        while begin < len(rows):
+            end = min(begin + chunk, len(rows))
+            start = time.perf_counter()
+            rows.part(begin, end).teach(learner, eta[begin:end], self._loss_call)
+            took = time.perf_counter() - start
+            chunk = chunk * 2 if took < 0.05 else max(1, chunk // 2) if took > 0.2 else chunk
+            begin = end
+
+    # Weights
+
+    def _read(self) -> tuple[Array, Array]:
+        """Return W (d × k) and b, read from the learner once after each change."""
+        check_is_fitted(self, "_learner")
+        if self._weights is None:
+            W, b = np.empty((self._setup.features, self._setup.outputs)), np.empty(self._setup.outputs)
+            read = self._learner.read_average if self._setup.average else self._learner.read
+            read(W, b)
+            self._weights = W, b
+        return self._weights
+
+    @property
+    def coef_(self) -> Any:
+        """The weights, one row an output; sparse after `sparsify`."""
+        if not hasattr(self, "_learner"):
+            raise AttributeError("coef_ exists once the estimator is fitted.")
+        W, _ = self._read()
+        if self._sparse:
+            return sp.csr_matrix(W.T)
+        return W[:, 0] if self._targets.kind == "regression" and self._targets.flat else W.T
+
+    @property
+    def intercept_(self) -> Array:
+        """The intercepts, one an output."""
+        if not hasattr(self, "_learner"):
+            raise AttributeError("intercept_ exists once the estimator is fitted.")
+        return self._read()[1]
+
+    @property
+    def t_(self) -> int:
+        """How many examples were learned from."""
+        if not hasattr(self, "_learner"):
+            raise AttributeError("t_ exists once the estimator is fitted.")
+        return int(self._learner.rounds)
+
+    @property
+    def progressive_loss_(self) -> float:
+        """The mean loss of each example before it was learned from."""
+        if not hasattr(self, "_learner"):
+            raise AttributeError("progressive_loss_ exists once the estimator is fitted.")
+        seen = self._learner.weight_seen
+        return float(self._learner.loss_seen / seen) if seen > 0 else float("nan")
+
+    @property
+    def step_(self) -> Any:
+        """The step in use: the one chosen by "auto" or "theory", or the one given."""
+        if not hasattr(self, "_learner"):
+            raise AttributeError("step_ exists once the estimator is fitted.")
+        return self._pace
+
+    @property
+    def nonzero_features_(self) -> Array:
+        """The features with a weight: their names where the data had names, their numbers otherwise."""
+        W, _ = self._read()
+        used = np.flatnonzero(W.any(axis=1))
+        names = getattr(self, "feature_names_in_", None)
+        return used if names is None else names[used]
+
+    def sparsify(self) -> Any:
+        """Make `coef_` a sparse matrix; return self."""
+        check_is_fitted(self, "_learner")
+        self._sparse = True
+        return self
+
+    def densify(self) -> Any:
+        """Make `coef_` an array; return self."""
+        check_is_fitted(self, "_learner")
+        self._sparse = False
+        return self
+
+    def _decide(self, X: Any) -> Array:
+        """Return z = X W + b, n × k."""
+        W, b = self._read()
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return np.asarray(X @ W) + b
+
+    # Saving
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_learner" in state:
+            state["_learner"] = self._learner.state()
+            state["_loss_call"] = None
+            state["_weights"] = None
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_learner" in state:
+            self._learner = self._method.make(self._penalty, self._setup)
+            self._learner.restore(state["_learner"])
+            self._loss_call = _core.loss_call(self._targets.loss._core())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_learner")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class _Probe(BaseEstimator):
+    """Stands in for an estimator while its data is checked, so that a failed check leaves no trace on it."""
+
+    def __init__(self, estimator: Any, width: int | None) -> None:
+        self.estimator = estimator
+        self.width = width
+        if width is not None:
+            self.n_features_in_ = width
+            if hasattr(estimator, "feature_names_in_"):
+                self.feature_names_in_ = estimator.feature_names_in_
+        self.__class__ = type(type(estimator).__name__, (_Probe,), {})
+
+    def reset(self, X: Any) -> bool:
+        """Return whether this is the first data, or wider data where growing is allowed."""
+        if self.width is None:
+            return True
+        grows = getattr(self.estimator, "grow", False) and len(np.shape(X)) == 2
+        return bool(grows and np.shape(X)[1] > self.width)
+
+    def __sklearn_tags__(self) -> Any:
+        return self.estimator.__sklearn_tags__()
+
+
+def _grown(old: Any, new: Any) -> Any:
+    """Return `new`, a wider learner, with the state of `old` in it."""
+    before, state = old.state(), new.state()
+    for name, values in before.items():
+        wide = state[name]
+        if len(wide) == len(values) or not name.startswith(("slots", "sums", "intercept", "average")):
+            state[name] = values
+            continue
+        rows = (1, 1) if name.startswith("intercept") else (old.features, new.features)
+        narrow, wide = values.reshape(rows[0], -1), wide.reshape(rows[1], -1)
+        blocks = (wide.shape[1] - narrow.shape[1]) // max(new.outputs - old.outputs, 1)
+        head = narrow.shape[1] - blocks * old.outputs
+        if new.outputs == old.outputs:
+            wide[: len(narrow)] = narrow
+        else:
+            wide[: len(narrow), :head] = narrow[:, :head]
+            for block in range(blocks):
+                to, at = head + block * new.outputs, head + block * old.outputs
+                wide[: len(narrow), to : to + old.outputs] = narrow[:, at : at + old.outputs]
+        state[name] = wide.reshape(-1)
+    new.restore(state)
+    return new
+
+
+class OnlineClassifier(ClassifierMixin, _Online):
+    """A sparse linear classifier learned online: minimise mean loss + α·Ω(w), one example at a time.
+
+    Two classes make one output; more make one output a class, with the joint loss where there is one ("logistic"
+    becomes multinomial, "hinge" becomes the multiclass hinge) and one against the rest otherwise. A matrix y of 0 and 1
+    makes one output a label. The result does not depend on how the data is cut into calls.
+
+    Parameters
+    ----------
+    loss : str or loss, default "logistic"
+        A classification loss.
+    penalty : str, penalty or set, default "l1"
+        Ω, or a set that the weights stay in.
+    alpha : float, default 1e-5
+        The strength α ≥ 0 of the penalty.
+    method : str or method, default "auto"
+        How to learn; "auto" is AdaGrad, or FOBOS where the penalty couples features.
+    max_passes : int, default 1
+        Passes over the data in `fit`.
+    tol : float, optional
+        Stop `fit` when the progressive loss of a pass is not lower than that of the pass before by at least this.
+    shuffle : bool, default True
+        Whether `fit` puts the rows in random order, anew in each pass.
+    average : bool, default False
+        Whether to answer with the mean of all iterates.
+    fit_intercept : bool, default True
+        Whether to learn an intercept, which is never penalised.
+    class_weight : dict, "balanced" or None
+        Weights of the classes; "balanced" works in `fit` only.
+    warm_start : bool, default False
+        Whether `fit` goes on from where it is.
+    grow : bool, default False
+        Whether `partial_fit` accepts new classes and more features.
+    random_state : int, RandomState or None
+        Seed of the order.
+    verbose : int, default 0
+        1 prints a line a pass.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The weights, one row an output, and the intercepts.
+    classes_ : array
+        The classes.
+    nonzero_features_ : array
+        The features that are used.
+    progressive_loss_ : float
+        The mean loss of each example before it was learned from.
+    step_ : float or schedule
+        The step in use.
+    n_iter_, t_, n_features_in_, feature_names_in_
+        Passes, examples learned from, features, their names.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = gs.OnlineClassifier(alpha=1e-2, max_passes=5, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        penalty: Any = "l1",
+        alpha: float = 1e-5,
+        method: Any = "auto",
+        *,
+        max_passes: int = 1,
+        tol: float | None = None,
+        shuffle: bool = True,
+        average: bool = False,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        grow: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.method = method
+        self.max_passes = max_passes
+        self.tol = tol
+        self.shuffle = shuffle
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.grow = grow
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
+        """Learn from all rows, `max_passes` times, afresh unless `warm_start`."""
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
+        """Learn from these rows, in their order. The first call needs all `classes`, unless `grow`."""
+        return self._partial_fit(X, y, sample_weight, classes)
+
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any) -> targets.Targets:
+        if classes is not None and known is not None and not np.array_equal(np.unique(classes), np.sort(known.classes)):
+            raise ValueError(f"classes={classes!r} is not the same as in the first call, {known.classes!r}.")
+        if known is not None:
+            if known.kind == "multilabel":
+                if y.ndim != 2 or y.shape[1] != known.outputs:
+                    raise ValueError(f"y must have {known.outputs} columns of 0 and 1, as before.")
+                return known
+            y = _labels(y)
+            return known.with_new_classes(np.unique(y)) if self.grow else known
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind == "multilabel-indicator":
+            return targets.for_indicators(y, loss)
+        if kind not in ("binary", "multiclass"):
+            raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
+        if classes is None:
+            if self._in_partial_fit and not self.grow:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            classes = np.unique(y)
+        else:
+            classes = unique_labels(classes)
+        return targets.for_labels(classes, loss, bool(self.grow))
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+        self._in_partial_fit = True
+        try:
+            return super()._partial_fit(X, y, sample_weight, classes)
+        finally:
+            self._in_partial_fit = False
+
+    _in_partial_fit = False
+
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
+        if self.class_weight is None:
+            return weight
+        if coded.kind == "multilabel":
+            raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced" and not whole:
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
+                "from sklearn.utils.compute_class_weight on a sample."
+            )
+        of_class = compute_class_weight(self.class_weight, classes=coded.classes, y=_labels(y))
+        factors = of_class[coded.index_of(_labels(y))]
+        return factors if weight is None else weight * factors
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores: one a row for two classes, one a class or label otherwise."""
+        z = self._decide(X)
+        if self._targets.kind == "binary":
+            return z[:, 0]
+        if self._targets.kind == "multiclass" and len(self.classes_) == 2:
+            return z[:, 1] - z[:, 0]
+        return z
+
+    def predict(self, X: Any) -> Array:
+        """Return the classes, or a matrix of 0 and 1 for several labels."""
+        z = self.decision_function(X)
+        if self._targets.kind == "multilabel":
+            return (z > 0).astype(int)
+        if z.ndim == 1:
+            return self.classes_[(z > 0).astype(int)]
+        return self.classes_[np.argmax(z, axis=1)]
+
+    def _has_probabilities(self) -> bool:
+        loss = losses.resolve(self.loss)
+        if not getattr(loss, "probabilistic", False):
+            raise AttributeError(f"{type(loss).__name__} does not give probabilities; 'logistic' and 'multinomial' do.")
+        return True
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class (or of each label)."""
+        z = self._decide(X)
+        p = self._targets.loss.link(z)
+        if self._targets.kind == "binary":
+            return np.hstack([1 - p, p])
+        if self._targets.kind == "one_vs_rest":
+            total = p.sum(axis=1, keepdims=True)
+            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+        return p
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _labels(y: Array) -> Array:
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn("A column-vector y was passed; a vector is expected.", stacklevel=5)
+        return y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"y must be a vector of labels; its shape is {y.shape}.")
+    return y
+
+
+class OnlineRegressor(RegressorMixin, _Online):
+    """A sparse linear regressor learned online: minimise mean loss + α·Ω(w), one example at a time.
+
+    A matrix y makes one output a column. The result does not depend on how the data is cut into calls.
+
+    Parameters
+    ----------
+    loss : str or loss, default "squared"
+        A regression loss.
+    penalty, alpha, method, max_passes, tol, shuffle, average, fit_intercept, warm_start, grow, random_state, verbose
+        As in `OnlineClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The weights (a vector for a vector y, one row an output otherwise) and the intercepts.
+    nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_, feature_names_in_
+        As in `OnlineClassifier`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> gs.OnlineRegressor(alpha=0.1, max_passes=20, random_state=0).fit(X, y).score(X, y) > 0.4
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Any = "squared",
+        penalty: Any = "l1",
+        alpha: float = 1e-5,
+        method: Any = "auto",
+        *,
+        max_passes: int = 1,
+        tol: float | None = None,
+        shuffle: bool = True,
+        average: bool = False,
+        fit_intercept: bool = True,
+        warm_start: bool = False,
+        grow: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.method = method
+        self.max_passes = max_passes
+        self.tol = tol
+        self.shuffle = shuffle
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.warm_start = warm_start
+        self.grow = grow
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
+        """Learn from all rows, `max_passes` times, afresh unless `warm_start`."""
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
+        """Learn from these rows, in their order."""
+        return self._partial_fit(X, y, sample_weight, None)
+
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any) -> targets.Targets:
+        coded = targets.for_regression(y, loss)
+        if known is not None and coded.outputs != known.outputs:
+            raise ValueError(f"y must have {known.outputs} columns, as before; it has {coded.outputs}.")
+        return coded if known is None else known
+
+    def predict(self, X: Any) -> Array:
+        """Return the predictions: the mean for "poisson", z otherwise."""
+        z = self._targets.loss.link(self._decide(X)) if self.__sklearn_is_fitted__() else self._decide(X)
+        return z[:, 0] if self._targets.flat else z
