@@ -27,7 +27,7 @@ format: .venv/ready
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
 
-bench: .venv/installed
+bench: .venv/installed .venv/peers
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 # The core and the tests under the address and undefined-behaviour sanitizers, installed beside the usual build.
@@ -46,6 +46,10 @@ clean:
 	$(PYTHON) -m venv .venv
 	$(PIP) install -q --upgrade pip
 	$(PIP) install -q --group dev numpy scipy scikit-learn
+	touch $@
+
+.venv/peers: .venv/ready
+	$(PIP) install -q --group bench
 	touch $@
 
 # A plain install, as users have it; the stub of the core is copied back for type checkers and editors.

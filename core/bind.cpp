@@ -218,9 +218,10 @@ void bind_sparse_l1_ball(nb::module_& m) {
 }
 
 template <class T>
-void learn(Learner& learner, Vector<const std::int64_t> starts, Vector<const std::int32_t> index, Vector<const T> value,
-           Matrix<const double> y, Weights weight, Vector<const double> step, const LossCall& loss) {
-  learner.learn(Examples<T>{starts.size() - 1, starts.data(), index.data(), value.data(), y.data(), y.shape(1),
+void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
+           Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y, Weights weight,
+           Vector<const double> step, const LossCall& loss) {
+  learner.learn(Examples<T>{begins.size(), begins.data(), ends.data(), index.data(), value.data(), y.data(), y.shape(1),
                             weight ? weight->data() : nullptr, step.data()},
                 loss);
 }
@@ -294,10 +295,10 @@ void bind_learners(nb::module_& m) {
       .def_prop_ro("rounds", &Learner::rounds)
       .def_prop_ro("weight_seen", &Learner::weight_seen)
       .def_prop_ro("loss_seen", &Learner::loss_seen)
-      .def("learn", &learn<double>, "starts"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(), "step"_a,
-           "loss"_a, Free())
-      .def("learn", &learn<float>, "starts"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(), "step"_a,
-           "loss"_a, Free())
+      .def("learn", &learn<double>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
+           "step"_a, "loss"_a, Free())
+      .def("learn", &learn<float>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
+           "step"_a, "loss"_a, Free())
       .def(
           "read",
           [](const Learner& learner, Matrix<double> weights, Vector<double> intercept) {

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -31,7 +32,8 @@ namespace gossamer {
 template <class T>
 struct Examples {
   std::size_t count;           // number of rows
-  const std::int64_t* starts;  // where each row begins
+  const std::int64_t* begins;  // where each row begins
+  const std::int64_t* ends;    // and ends, so that rows may come in any order
   const std::int32_t* index;   // features
   const T* value;              // their values
   const double* y;             // targets, one or more a row
@@ -45,6 +47,8 @@ class LossCall {
  public:
   virtual ~LossCall() = default;
   virtual double operator()(std::span<const double> z, const double* y, std::span<double> slope) const = 0;
+  // A slope beyond which the loss is steep rather than far off: the intercept does not take larger ones for a scale.
+  virtual double tame_slope() const { return std::numeric_limits<double>::infinity(); }
 };
 
 std::unique_ptr<LossCall> make_loss_call(const ScalarLoss& loss);
@@ -57,9 +61,9 @@ class Intercept {
   explicit Intercept(std::size_t outputs) : b_(outputs), largest_(outputs), squares_(outputs) {}
 
   std::span<const double> values() const { return b_; }
-  void update(std::span<const double> slope) {
+  void update(std::span<const double> slope, double tame) {
     for (std::size_t r = 0; r < b_.size(); ++r) {
-      largest_[r] = std::max(largest_[r], std::fabs(slope[r]));
+      largest_[r] = std::max(largest_[r], std::min(std::fabs(slope[r]), tame));
       squares_[r] += slope[r] * slope[r];
       if (squares_[r] > 0) b_[r] -= 0.5 * largest_[r] * slope[r] / std::sqrt(squares_[r]);
     }
@@ -161,9 +165,11 @@ class Engine final : public Learner {
     for (std::size_t i = 0; i < examples.count; ++i) {
       const double weight = examples.weight ? examples.weight[i] : 1.0;
       if (weight == 0) continue;
-      const std::int64_t begin = examples.starts[i], end = examples.starts[i + 1];
+      const std::int64_t begin = examples.begins[i], end = examples.ends[i];
       if (i + 1 < examples.count) {
-        for (std::int64_t n = end; n < examples.starts[i + 2]; ++n) rule_.prefetch(feature(examples, n));
+        for (std::int64_t n = examples.begins[i + 1]; n < examples.ends[i + 1]; ++n) {
+          rule_.prefetch(feature(examples, n));
+        }
       }
       const auto b = intercept_.values();
       for (std::size_t r = 0; r < k; ++r) z[r] = b.empty() ? 0.0 : b[r];
@@ -196,7 +202,7 @@ class Engine final : public Learner {
           rule_.update(feature(examples, n), static_cast<double>(examples.value[n]), slope.data());
         }
       }
-      if (!b.empty()) intercept_.update(slope);
+      if (!b.empty()) intercept_.update(slope, loss.tame_slope());
       if constexpr (averages<Rule>) {
         for (std::size_t r = 0; r < b.size(); ++r) intercept_sum_[r] += b[r];
       }

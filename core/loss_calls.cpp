@@ -21,6 +21,10 @@ class ScalarCall final : public LossCall {
     }
     return sum;
   }
+  double tame_slope() const override {
+    constexpr bool steep = std::is_same_v<L, Exponential> || std::is_same_v<L, Poisson>;
+    return steep ? 1.0 : LossCall::tame_slope();
+  }
 
  private:
   L loss_;

@@ -371,6 +371,9 @@ class CompiledLoss(_ScalarLoss):
         for name in ("value_at", "slope_at"):
             _address(getattr(self, name), name)
 
+    def __deepcopy__(self, memo: Any) -> CompiledLoss:
+        return self  # frozen, and its functions cannot be copied
+
     def check_targets(self, y: Any) -> Array:
         """Return `y` as float64, ±1 if the loss is binary."""
         y = _doubles(y, "y")

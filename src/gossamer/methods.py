@@ -28,6 +28,7 @@ class _Method:
     """What all methods share: settings as scikit-learn sees them, and the schedule of steps."""
 
     decreasing: ClassVar[bool] = True  # whether a number c stands for c / √t
+    grows: ClassVar[bool] = True  # whether features and outputs can be added to a learner
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings, for scikit-learn's ``method__step``."""
@@ -44,6 +45,10 @@ class _Method:
     def pace(self) -> Any:
         """What the step is set by: a number, a schedule, "auto" or "theory"."""
         return self.step  # type: ignore[attr-defined]
+
+    def pace_for(self, setup: Setup) -> Any:
+        """Return what the step is set by in this problem."""
+        return self.pace
 
     def schedule(self, pace: Any) -> Any:
         """Return the function of t that `pace` stands for."""
@@ -183,6 +188,17 @@ class Fobos(_Method):
 
 
 @dataclass(frozen=True)
+class _Gamma:
+    """γ in every round; unlike a step it may be zero."""
+
+    gamma: float
+    may_be_zero: ClassVar[bool] = True
+
+    def __call__(self, t: Any) -> Any:
+        return np.full(len(t), self.gamma)
+
+
+@dataclass(frozen=True)
 class RDA(_Method):
     """Regularised dual averaging: w = argmin <ḡ, w> + αΩ(w) + (γ/√t) (½‖w‖² + ρ‖w‖₁), ḡ the mean gradient.
 
@@ -222,7 +238,7 @@ class RDA(_Method):
 
     def schedule(self, pace: Any) -> Any:
         """Return γ for every round."""
-        return lambda t: np.full(len(t), float(pace))
+        return _Gamma(float(pace))
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner."""
@@ -230,6 +246,7 @@ class RDA(_Method):
         strong = isinstance(penalty, penalties.L2Squared) or (
             isinstance(penalty, penalties.ElasticNet) and penalty.l1_ratio < 1
         )
+        strong = strong and (penalty.weights is None or bool(np.all(penalty.weights > 0)))
         if self.gamma == 0 and not (strong and setup.alpha > 0):
             raise refusal(self, penalty, "γ = 0 needs a strongly convex penalty with alpha > 0.", "Use gamma='auto'.")
         if self.rho > 0 and not isinstance(penalty, (penalties.L1, penalties.ElasticNet, penalties.NonNegativeL1)):
@@ -411,15 +428,20 @@ class Pegasos(_Method):
     """
 
     project: bool = True
+    grows: ClassVar[bool] = False
 
     @property
     def pace(self) -> Any:
         """The step is set by alpha."""
         return 1.0
 
+    def pace_for(self, setup: Setup) -> Any:
+        """Return α."""
+        return setup.alpha
+
     def schedule(self, pace: Any) -> Any:
-        """Return 1/t; the learner divides by α."""
-        return InverseTime(1.0)
+        """Return 1/(αt)."""
+        return InverseTime(pace)
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner."""
@@ -455,6 +477,7 @@ class ExponentiatedGradient(_Method):
 
     radius: float = 1.0
     step: Any = "auto"
+    grows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         number(self.radius, "radius", above=0)
@@ -563,6 +586,7 @@ def _coupled_dual(penalty: Any, setup: Setup) -> Any:
 
 
 BY_NAME = {
+    "auto": AdaGrad,
     "fobos": Fobos,
     "rda": RDA,
     "adagrad": AdaGrad,

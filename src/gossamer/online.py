@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target, unique_labels
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from gossamer import _core, losses, methods, penalties, targets, tuning
-from gossamer.arrays import Array, number
+from gossamer.arrays import Array, floats, number
 from gossamer.rows import Rows, csr_arrays
 from gossamer.schedules import steps
 
@@ -34,11 +34,13 @@ class _Online(BaseEstimator):
     _pace: Any  # the step in use
     _prefix: int  # how many of the first rows decided on it
     _buffer: Rows | None  # the first rows, while they may decide again
-    _weights: tuple[Array, Array] | None  # W and b, once read
+    _read_once: _ReadOnce  # W and b, once read
     _sparse: bool  # whether coef_ is shown as a sparse matrix
     n_features_in_: int
 
-    def _find_targets(self, y: Array, classes: Any, loss: Any, known: targets.Targets | None) -> targets.Targets:
+    def _find_targets(
+        self, y: Array, classes: Any, loss: Any, known: targets.Targets | None, whole: bool
+    ) -> targets.Targets:
         raise NotImplementedError
 
     def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
@@ -83,16 +85,21 @@ class _Online(BaseEstimator):
     def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
         """Check everything, then get ready to learn: what raises here leaves the estimator as it was."""
         loss = losses.resolve(self.loss)
+        if not hasattr(loss, "_core"):
+            raise ValueError(
+                f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object. "
+                "Use one of the library's, or give compiled functions to CompiledLoss."
+            )
         penalty = penalties.resolve(self.penalty)
         alpha = number(self.alpha, "alpha", least=0)
         width = None if fresh else self.n_features_in_
         X, y, names = self._checked(X, y, width)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if whole and not weight.any():
-                raise ValueError("All sample weights are zero: there is nothing to learn from.")
-        coded = self._find_targets(y, classes, loss, None if fresh else self._targets)
+        if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        weight = None if sample_weight is None else _checked_weights(sample_weight, X.shape[0])
+        if whole and weight is not None and not weight.any():
+            raise ValueError("All sample weights are zero: there is nothing to learn from.")
+        coded = self._find_targets(y, classes, loss, None if fresh else self._targets, whole)
         encoded = coded.encode(y)
         weight = self._reweighted(y, weight, coded, whole)
         features = X.shape[1] if width is None else max(width, X.shape[1])
@@ -100,18 +107,27 @@ class _Online(BaseEstimator):
             method = methods.resolve_for(self.method, penalty)
             setup = methods.Setup(features, coded.outputs, alpha, bool(self.fit_intercept), bool(self.average))
             learner = method.make(penalty, setup)
+            tuning.check(method, penalty, setup)
         else:
             method, penalty, setup, learner = self._method, self._penalty, self._setup, self._learner
             if (features, coded.outputs) != (setup.features, setup.outputs):
+                if not (methods.sums_over_features(penalty) and method.grows):
+                    raise ValueError(
+                        f"{type(method).__name__} with {type(penalty).__name__} couples features and cannot grow from "
+                        f"{setup.features} features and {setup.outputs} outputs; start with all of them, or use a "
+                        "penalty on single features."
+                    )
                 setup = methods.Setup(features, coded.outputs, setup.alpha, setup.fit_intercept, setup.average)
                 learner = _grown(learner, method.make(penalty, setup))
         rows = Rows(*csr_arrays(X), encoded, weight).without_zero_weights()
+        if callable(method.pace):
+            steps(method.schedule(method.pace), int(learner.rounds) + 1, len(rows))  # a bad schedule shows here
         # Nothing below can fail.
         if fresh:
             searching = tuning.needs_prefix(method)
-            self._pace = tuning.default_pace(method) if searching else method.pace
+            self._pace = tuning.default_pace(method) if searching else method.pace_for(setup)
             self._prefix, self._buffer = (0, None) if searching else (tuning.PREFIX, None)
-        elif learner is not self._learner:
+        elif coded.outputs != self._setup.outputs:  # the first rows are coded for fewer classes: the step stays
             self._prefix, self._buffer = tuning.PREFIX, None
         self._method, self._penalty, self._setup, self._learner = method, penalty, setup, learner
         self._targets, self._loss_call = coded, _core.loss_call(coded.loss._core())
@@ -120,12 +136,14 @@ class _Online(BaseEstimator):
             self.feature_names_in_ = names
         if coded.classes is not None:
             self.classes_ = coded.classes
-        self._weights = None
+        self._read_once = _ReadOnce()
         self._sparse = False
         return rows
 
     def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
         """Return X as canonical CSR and y, both checked."""
+        if sp.issparse(y):
+            y = y.toarray()
         quick = (
             width is not None
             and sp.issparse(X)
@@ -214,12 +232,12 @@ class _Online(BaseEstimator):
     def _read(self) -> tuple[Array, Array]:
         """Return W (d × k) and b, read from the learner once after each change."""
         check_is_fitted(self, "_learner")
-        if self._weights is None:
+        if self._read_once.weights is None:
             W, b = np.empty((self._setup.features, self._setup.outputs)), np.empty(self._setup.outputs)
             read = self._learner.read_average if self._setup.average else self._learner.read
             read(W, b)
-            self._weights = W, b
-        return self._weights
+            self._read_once.weights = W, b
+        return self._read_once.weights
 
     @property
     def coef_(self) -> Any:
@@ -293,7 +311,7 @@ class _Online(BaseEstimator):
         if "_learner" in state:
             state["_learner"] = self._learner.state()
             state["_loss_call"] = None
-            state["_weights"] = None
+            state["_read_once"] = _ReadOnce()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -311,6 +329,26 @@ class _Online(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _checked_weights(sample_weight: Any, n: int) -> Array:
+    """Return one weight a row, finite and not negative; all zeros are allowed here."""
+    sample_weight = np.asarray(sample_weight)
+    if sample_weight.ndim == 0:
+        sample_weight = np.full(n, sample_weight)
+    weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
+    if len(weight) != n:
+        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
+    if (weight < 0).any():
+        raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
+    return weight
+
+
+class _ReadOnce:
+    """A place for W and b between two changes of the learner; predicting fills it without touching the estimator."""
+
+    def __init__(self) -> None:
+        self.weights: tuple[Array, Array] | None = None
 
 
 class _Probe(BaseEstimator):
@@ -464,7 +502,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         """Learn from these rows, in their order. The first call needs all `classes`, unless `grow`."""
         return self._partial_fit(X, y, sample_weight, classes)
 
-    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any) -> targets.Targets:
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, whole: bool) -> targets.Targets:
         if classes is not None and known is not None and not np.array_equal(np.unique(classes), np.sort(known.classes)):
             raise ValueError(f"classes={classes!r} is not the same as in the first call, {known.classes!r}.")
         if known is not None:
@@ -472,7 +510,6 @@ class OnlineClassifier(ClassifierMixin, _Online):
                 if y.ndim != 2 or y.shape[1] != known.outputs:
                     raise ValueError(f"y must have {known.outputs} columns of 0 and 1, as before.")
                 return known
-            y = _labels(y)
             return known.with_new_classes(np.unique(y)) if self.grow else known
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind == "multilabel-indicator":
@@ -480,21 +517,12 @@ class OnlineClassifier(ClassifierMixin, _Online):
         if kind not in ("binary", "multiclass"):
             raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
         if classes is None:
-            if self._in_partial_fit and not self.grow:
+            if not whole and not self.grow:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             classes = np.unique(y)
         else:
             classes = unique_labels(classes)
         return targets.for_labels(classes, loss, bool(self.grow))
-
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
-        self._in_partial_fit = True
-        try:
-            return super()._partial_fit(X, y, sample_weight, classes)
-        finally:
-            self._in_partial_fit = False
-
-    _in_partial_fit = False
 
     def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
         if self.class_weight is None:
@@ -506,8 +534,8 @@ class OnlineClassifier(ClassifierMixin, _Online):
                 "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
                 "from sklearn.utils.compute_class_weight on a sample."
             )
-        of_class = compute_class_weight(self.class_weight, classes=coded.classes, y=_labels(y))
-        factors = of_class[coded.index_of(_labels(y))]
+        of_class = compute_class_weight(self.class_weight, classes=coded.classes, y=y)
+        factors = of_class[coded.index_of(y)]
         return factors if weight is None else weight * factors
 
     def decision_function(self, X: Any) -> Array:
@@ -515,7 +543,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         z = self._decide(X)
         if self._targets.kind == "binary":
             return z[:, 0]
-        if self._targets.kind == "multiclass" and len(self.classes_) == 2:
+        if self._targets.kind != "multilabel" and z.shape[1] == 2:
             return z[:, 1] - z[:, 0]
         return z
 
@@ -556,15 +584,6 @@ class OnlineClassifier(ClassifierMixin, _Online):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _labels(y: Array) -> Array:
-    if y.ndim == 2 and y.shape[1] == 1:
-        warnings.warn("A column-vector y was passed; a vector is expected.", stacklevel=5)
-        return y[:, 0]
-    if y.ndim != 1:
-        raise ValueError(f"y must be a vector of labels; its shape is {y.shape}.")
-    return y
 
 
 class OnlineRegressor(RegressorMixin, _Online):
@@ -634,7 +653,7 @@ class OnlineRegressor(RegressorMixin, _Online):
         """Learn from these rows, in their order."""
         return self._partial_fit(X, y, sample_weight, None)
 
-    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any) -> targets.Targets:
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, whole: bool) -> targets.Targets:
         coded = targets.for_regression(y, loss)
         if known is not None and coded.outputs != known.outputs:
             raise ValueError(f"y must have {known.outputs} columns, as before; it has {coded.outputs}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,72 +12,78 @@ from gossamer.arrays import Array
 
 @dataclass(frozen=True)
 class Rows:
-    """Some examples: CSR arrays, targets (n × targets), weights or None for all ones."""
+    """Some examples: CSR arrays, targets (n × targets), weights or None for all ones.
 
-    starts: Array  # int64, where each row begins
+    Row i is entries begins[i] … ends[i] − 1, so that rows are chosen and reordered without moving their entries.
+    """
+
+    begins: Array  # int64
+    ends: Array  # int64
     index: Array  # int32, features
     value: Array  # float32 or float64
     y: Array  # float64, n × targets
     weight: Array | None  # float64
 
     def __len__(self) -> int:
-        return len(self.starts) - 1
+        return len(self.begins)
+
+    def taken(self, which: Any) -> Rows:
+        """Return some of the rows, or all in another order."""
+        weight = None if self.weight is None else np.ascontiguousarray(self.weight[which])
+        begins, ends = np.ascontiguousarray(self.begins[which]), np.ascontiguousarray(self.ends[which])
+        return Rows(begins, ends, self.index, self.value, np.ascontiguousarray(self.y[which]), weight)
 
     def part(self, begin: int, end: int) -> Rows:
-        """Return rows begin … end − 1, without copying the features."""
-        low, high = self.starts[begin], self.starts[end]
-        return Rows(
-            self.starts[begin : end + 1] - low,
-            self.index[low:high],
-            self.value[low:high],
-            self.y[begin:end],
-            None if self.weight is None else self.weight[begin:end],
-        )
-
-    def then(self, other: Rows) -> Rows:
-        """Return these rows followed by the others."""
-        ones = [np.ones(len(r)) if r.weight is None else r.weight for r in (self, other)]
-        return Rows(
-            np.concatenate([self.starts, other.starts[1:] + self.starts[-1]]),
-            np.concatenate([self.index, other.index]),
-            np.concatenate([self.value, other.value]),
-            np.concatenate([self.y, other.y]),
-            None if self.weight is None and other.weight is None else np.concatenate(ones),
-        )
+        """Return rows begin … end − 1."""
+        return self.taken(slice(begin, end))
 
     def without_zero_weights(self) -> Rows:
         """Return the rows that have a weight."""
         if self.weight is None or self.weight.all():
             return self
-        keep = np.flatnonzero(self.weight)
-        lengths = np.diff(self.starts)
-        entries = np.repeat(self.weight != 0, lengths)
-        starts = np.concatenate([[0], np.cumsum(lengths[keep])])
-        return Rows(starts, self.index[entries], self.value[entries], self.y[keep], self.weight[keep])
+        return self.taken(np.flatnonzero(self.weight))
 
-    def taken(self, order: Array) -> Rows:
-        """Return the rows in another order."""
-        lengths = np.diff(self.starts)[order]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.arange(starts[-1]) + np.repeat(self.starts[:-1][order] - starts[:-1], lengths)
-        weight = None if self.weight is None else self.weight[order]
-        return Rows(starts, self.index[entries], self.value[entries], self.y[order], weight)
+    def compact(self) -> Rows:
+        """Return the same rows with their entries one after the other, and no others."""
+        lengths = self.ends - self.begins
+        ends = np.cumsum(lengths)
+        begins = ends - lengths
+        entries = np.arange(lengths.sum()) + np.repeat(self.begins - begins, lengths)
+        return replace(self, begins=begins, ends=ends, index=self.index[entries], value=self.value[entries])
+
+    def then(self, other: Rows) -> Rows:
+        """Return these rows followed by the others, compact."""
+        first, second = self.compact(), other.compact()
+        moved = len(first.index)
+        ones = [np.ones(len(r)) if r.weight is None else r.weight for r in (first, second)]
+        return Rows(
+            np.concatenate([first.begins, second.begins + moved]),
+            np.concatenate([first.ends, second.ends + moved]),
+            np.concatenate([first.index, second.index]),
+            np.concatenate([first.value, second.value]),
+            np.concatenate([first.y, second.y]),
+            None if first.weight is None and second.weight is None else np.concatenate(ones),
+        )
 
     def renumbered(self) -> tuple[Rows, Array]:
-        """Return the rows with their features renumbered 0, 1, …, and the old numbers."""
-        used, index = np.unique(self.index, return_inverse=True)
-        return Rows(self.starts, index.astype(np.int32), self.value, self.y, self.weight), used
+        """Return the rows, compact, with their features renumbered 0, 1, …, and the old numbers."""
+        rows = self.compact()
+        used, index = np.unique(rows.index, return_inverse=True)
+        return replace(rows, index=index.astype(np.int32)), used
+
+    def squared_norms(self) -> Array:
+        """Return ‖x‖² of every row."""
+        rows = self.compact()
+        sums = np.concatenate([[0.0], np.cumsum(np.square(rows.value, dtype=np.float64))])
+        return sums[rows.ends] - sums[rows.begins]
 
     def teach(self, learner: Any, steps: Array, loss: Any) -> None:
         """Let the learner learn from the rows in their order."""
-        learner.learn(self.starts, self.index, self.value, self.y, self.weight, steps, loss)
+        learner.learn(self.begins, self.ends, self.index, self.value, self.y, self.weight, steps, loss)
 
 
-def csr_arrays(X: Any) -> tuple[Array, Array, Array]:
-    """Return starts, index and value of a canonical CSR matrix, in the types the learners read."""
+def csr_arrays(X: Any) -> tuple[Array, Array, Array, Array]:
+    """Return begins, ends, index and value of a canonical CSR matrix, in the types the learners read."""
     value = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64)
-    return (
-        np.ascontiguousarray(X.indptr, np.int64),
-        np.ascontiguousarray(X.indices, np.int32),
-        np.ascontiguousarray(value),
-    )
+    starts = np.ascontiguousarray(X.indptr, np.int64)
+    return starts[:-1], starts[1:], np.ascontiguousarray(X.indices, np.int32), np.ascontiguousarray(value)

@@ -30,6 +30,7 @@ class Targets:
         if self.kind == "regression":
             return np.ascontiguousarray(self.loss.check_targets(y).reshape(len(y), -1))
         if self.kind == "multilabel":
+            check_indicators(y)
             return np.where(y != 0, 1.0, -1.0)
         index = self.index_of(y)
         if self.kind == "binary":
@@ -49,7 +50,7 @@ class Targets:
         unknown = self.classes[index] != y
         if unknown.any():
             raise ValueError(
-                f"y holds the label {y[unknown][0]!r}, which is not one of the classes {_some(self.classes)}. "
+                f"y holds the label {y[unknown].tolist()[0]!r}, which is not one of the classes {_some(self.classes)}. "
                 "Name all classes in the first partial_fit(classes=...), or use grow=True."
             )
         return index
@@ -78,7 +79,7 @@ def for_regression(y: Array, loss: Any) -> Targets:
 
 def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
     """Return the coding of labels: the classes' own loss where there is one, one against the rest otherwise."""
-    if loss.kind == "regression":
+    if loss.kind not in ("binary", "multiclass"):
         raise ValueError(
             f"A classifier needs a classification loss such as 'logistic' or 'hinge'; {type(loss).__name__} was given."
         )
@@ -97,8 +98,15 @@ def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
     return Targets("one_vs_rest", len(classes), loss, classes)
 
 
+def check_indicators(y: Array) -> None:
+    """Raise unless y holds 0 and 1 only."""
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError("Several labels at once are a matrix of 0 and 1, one column a label; y holds other numbers.")
+
+
 def for_indicators(y: Array, loss: Any) -> Targets:
     """Return the coding of a matrix of 0 and 1, one column a label."""
+    check_indicators(y)
     if loss.kind != "binary":
         raise ValueError(
             f"Several labels at once need a binary loss such as 'logistic'; {type(loss).__name__} was given."

@@ -36,6 +36,12 @@ def needs_prefix(method: Any) -> bool:
     return isinstance(method.pace, str)
 
 
+def check(method: Any, penalty: Any, setup: methods.Setup) -> None:
+    """Raise if the step is to come from a theory that does not cover the problem."""
+    if isinstance(method.pace, str) and method.pace == "theory":
+        _diameter(penalty, setup, 1.0)
+
+
 def default_pace(method: Any) -> float:
     """Return the step before there are rows enough to choose."""
     return 1.0 if isinstance(method, methods.RDA) else 0.1
@@ -43,6 +49,7 @@ def default_pace(method: Any) -> float:
 
 def choose(method: Any, penalty: Any, setup: methods.Setup, loss: Any, loss_call: Any, rows: Rows) -> float:
     """Return the step (or γ) for these rows."""
+    rows = rows.compact()
     if method.pace == "theory":
         return _theory(method, penalty, setup, loss, rows)
     small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
@@ -89,17 +96,12 @@ def _curvature(loss: Any, rows: Rows, outputs: int) -> float:
     return h if h > 1e-6 else 1.0
 
 
-def _squared_norms(rows: Rows) -> Array:
-    sums = np.concatenate([[0.0], np.cumsum(np.square(rows.value, dtype=np.float64))])
-    return np.diff(sums[rows.starts])
-
-
 def _candidates(method: Any, loss: Any, rows: Rows, outputs: int) -> Array:
     h = _curvature(loss, rows, outputs)
     slope = float(np.sqrt(np.mean(np.square(_slopes_at_zero(loss, rows, outputs))))) or 1.0
     if isinstance(method, methods.AdaGrad):
         return (slope / h) * 2.0 ** np.arange(-8, 0)
-    norm2 = float(_squared_norms(rows).mean()) or 1.0
+    norm2 = float(rows.squared_norms().mean()) or 1.0
     if isinstance(method, methods.FTRL):
         return (slope / h) * 4.0 ** np.arange(-4, 3) / np.sqrt(np.mean(np.square(rows.value)) or 1.0)
     if isinstance(method, methods.ExponentiatedGradient):
@@ -116,7 +118,7 @@ def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Ro
     values = loss.value(z, y)
     start = float(np.mean(values if values.ndim == 1 else values.sum(axis=1)))
     lipschitz = loss.lipschitz or float(np.abs(_slopes_at_zero(loss, rows, setup.outputs)).max())
-    g = lipschitz * float(np.sqrt(_squared_norms(rows).max())) or 1.0
+    g = lipschitz * float(np.sqrt(rows.squared_norms().max())) or 1.0
     d = _diameter(penalty, setup, start) or 1.0
     return g / d if isinstance(method, methods.RDA) else d / (4 * g)
 
