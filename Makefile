@@ -37,7 +37,7 @@ sanitize: .venv/installed
 	  -Ccmake.define.GOSSAMER_SANITIZE=ON
 	PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-	  $(BIN)/python -m pytest -q -p no:cacheprovider tests
+	  $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),tests)
 
 clean:
 	rm -rf .venv build
