@@ -5,8 +5,16 @@
 //
 //     add_path(j, n, sum)    sum += W_j after each of the last n rounds, for a feature touched before them for the
 //                            last time: what its last update did shows after the first of them
-//     settles(step)          optional: begin(step) changes what add_path says of the rounds before, so that all paths
-//                            have to be added up first
+//     open(j, m), close(j, n, m)
+//                            instead, where W_j is A u_t + B v_t with running sums of u and v: at a touch m −= A Σu + B
+//                            Σv with the sums up to then, and at the next m += the same with the sums up to its end.
+//                            Nothing has to be kept of the moment of the touch
+//     slide_to(j, x, z), slide_by(j, x, slope)
+//                            optional, for one output: accumulate and update that keep m right by themselves, in the
+//                            room, which is one multiplication where a line goes on and keeps its kind
+//     settles(step)          optional: begin(step) changes what is said of the rounds before, so that all paths have to
+//                            be added up first; afterwards the running sums start from zero
+//     room(j)                optional: 1 + outputs numbers beside the state of feature j, so that both are one access
 //
 // Rules whose paths have a closed form add them up at the cost of a few operations, at most a bisection; the others
 // walk through the rounds one by one, for the rows that are not zero (see lazy.hpp, fobos.hpp, dual.hpp).
@@ -16,9 +24,11 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "penalties.hpp"
+#include "slots.hpp"
 
 namespace gossamer {
 
@@ -30,25 +40,30 @@ class Averaged {
   static constexpr std::size_t width = Rule::width;
 
   Averaged(Rule rule, std::size_t features, std::size_t outputs)
-      : rule_(std::move(rule)), features_(features), outputs_(outputs), slots_(features * (outputs + 1)) {}
+      : rule_(std::move(rule)), features_(features), outputs_(outputs), slots_(roomy ? 0 : features * (outputs + 1)) {}
 
   void prefetch(std::size_t j) const {
     rule_.prefetch(j);
-    __builtin_prefetch(&slots_[j * stride()], 1);
+    if constexpr (!roomy) __builtin_prefetch(slot(j), 1);
   }
   void begin(double step) {
     if constexpr (requires { rule_.settles(step); }) {
-      if (rule_.settles(step)) {
+      if (rounds_ > 0 && rule_.settles(step)) {
         for (std::size_t j = 0; j < features_; ++j) add_path(j);
       }
     }
     rule_.begin(step);
   }
   void accumulate(std::size_t j, double x, double* z) {
+    if constexpr (slides) return rule_.slide_to(j, x, z);
     if constexpr (lazy) add_path(j);
     rule_.accumulate(j, x, z);
   }
-  void update(std::size_t j, double x, const double* slope) { rule_.update(j, x, slope); }
+  void update(std::size_t j, double x, const double* slope) {
+    if constexpr (slides) return rule_.slide_by(j, x, slope);
+    rule_.update(j, x, slope);
+    if constexpr (lines) rule_.open(j, slot(j) + 1);
+  }
   void end() {
     rule_.end();
     rounds_ += 1;
@@ -56,7 +71,7 @@ class Averaged {
       std::vector<double> w(outputs_);
       for (std::size_t j = 0; j < features_; ++j) {
         rule_.read(j, w.data());
-        for (std::size_t r = 0; r < outputs_; ++r) slots_[j * stride() + 1 + r] += w[r];
+        for (std::size_t r = 0; r < outputs_; ++r) slot(j)[1 + r] += w[r];
       }
     }
   }
@@ -65,9 +80,8 @@ class Averaged {
   // The average weights of feature j; before the first round, the weights.
   void read_average(std::size_t j, double* w) const {
     if (rounds_ == 0) return rule_.read(j, w);
-    const double* slot = &slots_[j * stride()];
-    std::copy_n(slot + 1, outputs_, w);
-    if constexpr (lazy) rule_.add_path(j, rounds_ - slot[0], w);
+    std::copy_n(slot(j) + 1, outputs_, w);
+    if constexpr (lazy) add_path(j, w);
     for (std::size_t r = 0; r < outputs_; ++r) w[r] /= rounds_;
   }
   template <class F>
@@ -76,18 +90,32 @@ class Averaged {
   }
 
  private:
-  static constexpr bool lazy = requires(const Rule& rule, double* sum) { rule.add_path(std::size_t{}, 1.0, sum); };
+  static constexpr bool lines = requires(const Rule& rule, double* m) { rule.open(std::size_t{}, m); };
+  static constexpr bool slides = requires(Rule& rule, double* z) { rule.slide_to(std::size_t{}, 1.0, z); };
+  static constexpr bool lazy = lines || requires(const Rule& rule, double* m) { rule.add_path(std::size_t{}, 1.0, m); };
+  static constexpr bool roomy = requires(Rule& rule) { rule.room(std::size_t{}); };
 
   Rule rule_;
   std::size_t features_, outputs_;
   double rounds_ = 0;
-  std::vector<double> slots_;  // a feature: the rounds that are in its sum, then the sum of its weights over them
+  Slots slots_;  // a feature: the round of its last touch, then the sum of its weights; unless the rule has room for it
 
-  std::size_t stride() const { return (width == 0 ? outputs_ : width) + 1; }
+  const double* slot(std::size_t j) const {
+    if constexpr (roomy) return rule_.room(j);
+    return &slots_[j * (outputs_ + 1)];
+  }
+  double* slot(std::size_t j) { return const_cast<double*>(std::as_const(*this).slot(j)); }
+  void add_path(std::size_t j, double* sum) const {
+    const double away = rounds_ - slot(j)[0];
+    if constexpr (lines) {
+      rule_.close(j, away, sum);
+    } else {
+      rule_.add_path(j, away, sum);
+    }
+  }
   void add_path(std::size_t j) {
-    double* slot = &slots_[j * stride()];
-    rule_.add_path(j, rounds_ - slot[0], slot + 1);
-    slot[0] = rounds_;
+    add_path(j, slot(j) + 1);
+    if constexpr (!slides) slot(j)[0] = rounds_;
   }
 };
 
@@ -106,7 +134,10 @@ void add_shortening(const P&, std::span<const double> v, double sign, double* su
   } else if constexpr (std::is_same_v<P, NonNegativeL1>) {
     for (std::size_t r = 0; r < v.size(); ++r) sum[r] += lengths(std::max(sign * v[r], 0.0));
   } else {
-    for (std::size_t r = 0; r < v.size(); ++r) sum[r] += std::copysign(lengths(std::fabs(v[r])), sign * v[r]);
+    for (std::size_t r = 0; r < v.size(); ++r) {
+      const double length = lengths(std::fabs(v[r]));
+      sum[r] += sign * v[r] > 0 ? length : -length;
+    }
   }
 }
 
@@ -140,40 +171,42 @@ struct PrefixSum {
   double since(const PrefixSum& then) const { return (sum - then.sum) + (rest - then.rest); }
 };
 
-// Λ_t = Σ_{s≤t} λ_s and its prefix sums, for the rounds since the last restart.
+// Λ_t = Σ_{s≤t} λ_s and its prefix sums, for the rounds since the last restart: the lines of a size x that loses λ_t a
+// in round t, x + a Λ_then − a Λ_t.
 class Trail {
  public:
-  Trail() { restart(); }
-  std::size_t rounds() const { return entries_.size() / 3 - 1; }
-  double total(std::size_t t) const { return entries_[3 * t]; }
+  std::size_t rounds() const { return entries_.size() / 2 - 1; }
+  double total(std::size_t t) const { return entries_[2 * t]; }
   std::size_t before(double n) const { return rounds() - std::min(static_cast<std::size_t>(n), rounds()); }
-  void restart() { entries_.assign(3, 0.0); }
+  void restart() { entries_ = {0.0, 0.0}, total_ = sum_ = rounds_ = 0; }
   void push(double total) {
-    const PrefixSum sum = sums(rounds()).plus(total);
-    entries_.insert(entries_.end(), {total, sum.sum, sum.rest});
+    rounds_ += 1, total_ = total, sum_ += total;
+    entries_.insert(entries_.end(), {total_, sum_});
   }
-  // Σ [x − a (Λ_t − Λ_then)]₊ over the last n rounds, then = before(n).
-  double shrinking_sum(double x, double a, double n) const {
-    const std::size_t then = before(n), now = rounds();
-    const std::size_t last = x <= a * (total(now) - total(then)) ? end(x, a, then) : now;
-    const double count = static_cast<double>(last - then);
-    return count * x - a * (sums(last).since(sums(then)) - count * total(then));
+  // The running sum of the line of a size x of now …
+  double opened(double x, double a) const { return x == 0 ? 0.0 : rounds_ * (x + a * total_) - a * sum_; }
+  // … and of one that was x when Λ was `then`, up to where it reached zero.
+  double closed(double x, double a, double then) const {
+    if (x == 0) return 0.0;
+    if (x > a * (total_ - then)) return rounds_ * (x + a * then) - a * sum_;
+    const std::size_t end = end_of(x, a, then);
+    return static_cast<double>(end) * (x + a * then) - a * entries_[2 * end + 1];
   }
+  double rounds_so_far() const { return rounds_; }
   template <class F>
   void visit(F f) {
     f("trail", entries_);
+    rounds_ = static_cast<double>(rounds()), total_ = total(rounds()), sum_ = entries_.back();
   }
 
  private:
-  std::vector<double> entries_;  // after 0, 1, … rounds: Λ, then the prefix sum of Λ
+  std::vector<double> entries_ = {0.0, 0.0};  // after 0, 1, … rounds: Λ, then the sum of Λ up to there
+  double rounds_ = 0, total_ = 0, sum_ = 0;   // the newest of them
 
-  PrefixSum sums(std::size_t t) const { return {entries_[3 * t + 1], entries_[3 * t + 2]}; }
-  // The last round in which something is left of size x, now that nothing is. Λ grows steadily: a search by
-  // interpolation, with a halving every third time in case it does not.
-  std::size_t end(double x, double a, std::size_t then) const {
-    if (x == 0) return then;
-    const double start = total(then);
-    std::size_t low = then, high = rounds();
+  // The last round in which something is left of a size x that has been shrinking since `start`, now that nothing is.
+  // Λ grows steadily: a search by interpolation, with a halving every third time in case it does not.
+  std::size_t end_of(double x, double a, double start) const {
+    std::size_t low = 0, high = rounds();
     for (int turn = 1; high - low > 1; ++turn) {
       const double left = x - a * (total(low) - start), right = a * (total(high) - start) - x;
       const double part = turn % 3 == 0 ? 0.5 : left / (left + right);
@@ -185,38 +218,38 @@ class Trail {
   }
 };
 
-// Σ 1/√t and Σ √t over first < t ≤ last.
-struct RootSums {
-  double inverse = 0, direct = 0;
-};
-
-// What they need of a round: by Euler and Maclaurin, Σ f(t) = ∫ f + [f/2 + f'/12 − f'''/720 + f⁗'/30240], and the tails
-// are these brackets, exact to rounding from round 32 on.
-struct RootPoint {
-  double t = 0, root = 0, inverse_tail = 0, direct_tail = 0;
-
-  RootPoint() = default;
-  explicit RootPoint(double round) : t(round), root(std::sqrt(round)) {
-    const double inverse = 1 / root, u = inverse * inverse, u2 = u * u;
-    inverse_tail = inverse * (0.5 - u * (1.0 / 24 - u2 * (1.0 / 384 - u2 / 1024)));
-    direct_tail = inverse * (1.0 / 24 - u2 * (1.0 / 1920 - u2 / 9216));
+// Σ c_t, Σ c_t t and Σ c_t e_t for the rounds since the last restart: the lines c_t (x − a t − e_t) of dual averaging.
+class DualTrail {
+ public:
+  explicit DualTrail(std::size_t features) : limit_(std::max<std::size_t>(features, 1 << 16)) {}
+  void push(double t, double c, double extra) {
+    for (int i = 0; i < 3; ++i) now_[i] += c * (i == 0 ? 1.0 : i == 1 ? t : extra);
+    entries_.insert(entries_.end(), now_, now_ + 3);
   }
-};
-
-// The integrals are written as (last − first) times a mean, so that nothing cancels.
-inline RootSums root_sums(double first, const RootPoint& last) {
-  RootSums sums;
-  for (; first < 32 && first < last.t; first += 1) {
-    sums.inverse += 1 / std::sqrt(first + 1);
-    sums.direct += std::sqrt(first + 1);
+  bool full() const { return entries_.size() / 3 > limit_; }
+  void restart(double t) {
+    entries_.assign(3, 0.0), first_ = t;
+    std::fill_n(now_, 3, 0.0);
   }
-  if (first == last.t) return sums;
-  const RootPoint from(first);
-  const double mean = (last.t - first) / (from.root + last.root);
-  sums.inverse += 2 * mean + (last.inverse_tail - from.inverse_tail);
-  sums.direct +=
-      mean * ((first + from.root * last.root + last.t) * (2.0 / 3) + 0.5) + (last.direct_tail - from.direct_tail);
-  return sums;
-}
+  // The running sum of the line of size x, now and up to round t.
+  double line(double x, double a) const { return x * now_[0] - a * now_[1] - now_[2]; }
+  double line(double x, double a, double t) const { return x * at(t)[0] - a * at(t)[1] - at(t)[2]; }
+  double rates() const { return now_[0]; }
+  double first() const { return first_; }
+  double rates(double t, double u) const { return at(u)[0] - at(t)[0]; }  // Σ c over t < s ≤ u
+  template <class F>
+  void visit(F f) {
+    f("trail", entries_), f("trail_first", first_);
+    std::copy_n(entries_.end() - 3, 3, now_);
+  }
+
+ private:
+  std::size_t limit_;
+  double first_ = 0;  // the round before the first of the record
+  double now_[3] = {};
+  std::vector<double> entries_ = {0.0, 0.0, 0.0};
+
+  const double* at(double t) const { return entries_.data() + 3 * static_cast<std::size_t>(t - first_); }
+};
 
 }  // namespace gossamer

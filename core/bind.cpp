@@ -227,10 +227,15 @@ void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std
 }
 
 // A NumPy array that owns a copy of `values`.
-nb::object copied(const std::vector<double>& values) {
-  auto* copy = new std::vector<double>(values);
+nb::object copied(std::span<const double> values) {
+  auto* copy = new std::vector<double>(values.begin(), values.end());
   nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
+}
+
+std::string misfit(const char* name, std::size_t saved, std::size_t needed) {
+  return "The saved state does not belong to this learner: '" + std::string(name) + "' holds " + std::to_string(saved) +
+         " numbers, and " + std::to_string(needed) + " are needed.";
 }
 
 std::vector<double> numbers(const Weights& a) { return {span_of(a).begin(), span_of(a).end()}; }
@@ -314,8 +319,8 @@ void bind_learners(nb::module_& m) {
       .def("state",
            [](Learner& learner) {
              nb::dict state;
-             learner.visit([](void* to, const char* name,
-                              std::vector<double>& values) { (*static_cast<nb::dict*>(to))[name] = copied(values); },
+             learner.visit([](void* to, const char* name, std::span<double> values,
+                              std::vector<double>*) { (*static_cast<nb::dict*>(to))[name] = copied(values); },
                            &state);
              return state;
            })
@@ -323,9 +328,12 @@ void bind_learners(nb::module_& m) {
           "restore",
           [](Learner& learner, nb::dict state) {
             learner.visit(
-                [](void* from, const char* name, std::vector<double>& values) {
+                [](void* from, const char* name, std::span<double> values, std::vector<double>* grows) {
                   auto saved = nb::cast<Vector<const double>>((*static_cast<nb::dict*>(from))[name]);
-                  values.assign(saved.data(), saved.data() + saved.size());
+                  if (grows) return grows->assign(saved.data(), saved.data() + saved.size());
+                  if (saved.size() != values.size())
+                    throw std::invalid_argument(misfit(name, saved.size(), values.size()));
+                  std::copy_n(saved.data(), saved.size(), values.data());
                 },
                 &state);
           },

@@ -11,8 +11,8 @@
 // The penalty must be a sum over features (rows of W).
 //
 // Averages (see averaging.hpp): between touches G and, but for RDA, c are constant, so that paths have closed forms for
-// ℓ1 (signed or not), ℓ2 of a row and the box, except where RDA's ρ meets the last two. The other penalties, and RDA
-// with γ = 0, are followed round by round. If γ changes between rounds, all paths are added up: O(d) a change.
+// ℓ1 (signed or not), ℓ2 of a row and the box (with RDA's ρ = 0). The other penalties are followed round by round. If
+// RDA's γ changes between rounds, all paths are added up: O(d) a change.
 #pragma once
 
 #include <cmath>
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fobos.hpp"
+#include "slots.hpp"
 
 namespace gossamer {
 
@@ -32,7 +33,8 @@ void dual_weights(const P& p, std::span<const double> sum, std::span<double> w, 
   prox_row(p, w, c * t_alpha, weight, scratch);
 }
 
-template <std::size_t K, class P>
+// Roomy if it is averaged: a trail, and room for what averaging keeps.
+template <std::size_t K, class P, bool Roomy = false>
 class RdaRule {
  public:
   static constexpr std::size_t width = K;
@@ -42,19 +44,23 @@ class RdaRule {
         k_{outputs},
         alpha_(alpha),
         rho_(rho),
+        trail_(features),
         weights_(std::move(weights)),
         w_(outputs),
-        sums_(features * outputs) {}
+        slots_(features * stride()) {}
 
-  void prefetch(std::size_t j) const { __builtin_prefetch(&sums_[j * k_()], 1); }
+  void prefetch(std::size_t j) const { __builtin_prefetch(&slots_[j * stride()], 1); }
   void begin(double gamma) {
     if (rounds_ > 0) {
-      now_ = RootPoint(rounds_);
       rate_ = rate(gamma_, rounds_);
       t_alpha_ = rounds_ * alpha_;
-      extra_ = gamma_ * rho_ * now_.root;
+      extra_ = gamma_ * rho_ * std::sqrt(rounds_);
     }
+    [[maybe_unused]] const bool settling = settles(gamma);
     gamma_ = gamma;
+    if constexpr (Roomy) {
+      if (settling) trail_.restart(rounds_);
+    }
   }
   void accumulate(std::size_t j, double x, double* z) {
     if constexpr (K == 1) {
@@ -67,34 +73,72 @@ class RdaRule {
     }
   }
   void update(std::size_t j, double x, const double* slope) {
-    for (std::size_t r = 0; r < k_(); ++r) sums_[j * k_() + r] += x * slope[r];
+    for (std::size_t r = 0; r < k_(); ++r) slots_[j * stride() + r] += x * slope[r];
   }
-  void end() { rounds_ += 1; }
+  void end() {
+    rounds_ += 1;
+    if constexpr (Roomy) trail_.push(rounds_, rate(gamma_, rounds_), gamma_ * rho_ * std::sqrt(rounds_));
+  }
   void read(std::size_t j, double* w) const {
     if (rounds_ == 0) return start(j, w);
     weights_at(rounds_, j, {w, k_()});
   }
-  bool settles(double gamma) const { return gamma != gamma_; }
+  bool settles(double gamma) const { return gamma != gamma_ || trail_.full(); }
+  const double* room(std::size_t j) const
+    requires Roomy
+  {
+    return &slots_[j * stride() + k_()];
+  }
+  // c_t (|G| − a t − γρ√t), until that is zero
+  void open(std::size_t j, double* m) const
+    requires shortens<P>
+  {
+    const double a = weight_of(weights_, j) * alpha_;
+    add_shortening(p_, sum(j), -1.0, m, [&](double x) { return x > a * rounds_ ? -trail_.line(x, a) : 0.0; });
+  }
+  void close(std::size_t j, double n, double* m) const {
+    if constexpr (K == 1) {
+      if (slots_[j * stride() + 1] != 0) close_lines(j, sum(j), 0.0, m);
+    } else {
+      close_lines(j, sum(j), rounds_ - n, m);
+    }
+  }
+  // Here the room holds whether a line is open, then m.
+  void slide_to(std::size_t j, double x, double* z)
+    requires(K == 1 && shortens<P> && Roomy)
+  {
+    double w;
+    weights(j, &w);
+    *z += x * w;
+    double* slot = &slots_[j * stride()];
+    if (w == 0 && slot[1] != 0) end_line(j, slot[0]);
+  }
+  void slide_by(std::size_t j, double x, const double* slope) {
+    double* slot = &slots_[j * stride()];
+    const double g = slot[0], h = g + x * slope[0], least = weight_of(weights_, j) * (alpha_ * rounds_);
+    slot[0] = h;
+    if (slot[1] != 0 && size(h) > least && g * h > 0) {
+      slot[2] += trail_.rates() * (h - g);
+    } else if (slot[1] != 0 || size(h) > least) {
+      if (slot[1] != 0) end_line(j, g);
+      slot[1] = size(h) > least;
+      open(j, slot + 2);
+    }
+  }
   void add_path(std::size_t j, double n, double* total) const {
-    const double before = rounds_ - n, a = weight_of(weights_, j) * alpha_;
-    const bool plain_rate = gamma_ > 0 && gamma_ * gamma_ >= 1e-24 * alpha_ * alpha_ * rounds_;  // c = 1/(γ√t)
-    if constexpr (shortens<P>) {
-      if (plain_rate && (rho_ == 0 || !std::is_same_v<P, L2>)) {
-        add_shortening(p_, sum(j), -1.0, total, [&](double size) { return shrinking_sum(size, a, before); });
-        return;
-      }
-    } else if constexpr (std::is_same_v<P, Box>) {
-      if (plain_rate && rho_ == 0) {
-        for (std::size_t r = 0; r < k_(); ++r) total[r] += boxed_sum(-sum(j)[r], before);
+    if constexpr (std::is_same_v<P, Box>) {
+      if (gamma_ > 0 && rho_ == 0) {
+        for (std::size_t r = 0; r < k_(); ++r) total[r] += boxed_sum(-sum(j)[r], rounds_ - n);
         return;
       }
     }
-    double t = before;
+    double t = rounds_ - n;
     add_steps(sum(j), n, total, [&](std::span<double> w) { weights_at(t += 1, j, w); });
   }
   template <class F>
   void visit(F f) {
-    f("rounds", rounds_), f("gamma", gamma_), f("sums", sums_);
+    f("rounds", rounds_), f("gamma", gamma_), f("sums", slots_);
+    if constexpr (Roomy) trail_.visit(f);
   }
 
  private:
@@ -102,13 +146,14 @@ class RdaRule {
   Width<K> k_;
   double alpha_, rho_, rate_ = 0, t_alpha_ = 0, extra_ = 0;
   double rounds_ = 0, gamma_ = 0;
-  RootPoint now_;  // the round before this one
+  DualTrail trail_;  // if it is averaged
   std::vector<double> weights_;
-  std::vector<double> w_;     // weights of the feature at hand
-  std::vector<double> sums_;  // G
+  std::vector<double> w_;  // weights of the feature at hand
+  Slots slots_;            // a feature: G
   mutable Scratch scratch_;
 
-  std::span<const double> sum(std::size_t j) const { return {&sums_[j * k_()], k_()}; }
+  std::size_t stride() const { return k_() + Roomy * (k_() + 1); }
+  std::span<const double> sum(std::size_t j) const { return {&slots_[j * stride()], k_()}; }
   void weights(std::size_t j, double* w) const {
     if (rounds_ == 0) return start(j, w);
     dual_weights(p_, sum(j), {w, k_()}, rate_, t_alpha_, extra_, weight_of(weights_, j), scratch_);
@@ -120,18 +165,27 @@ class RdaRule {
     dual_weights(p_, sum(j), w, rate(gamma_, t), t * alpha_, gamma_ * rho_ * std::sqrt(t), weight_of(weights_, j),
                  scratch_);
   }
-  RootPoint point(double t) const { return t == now_.t ? now_ : RootPoint(t); }
-  // Σ [size/(γ√t) − ρ − (a/γ)√t]₊ over the rounds after `before`
-  double shrinking_sum(double size, double a, double before) const {
+  // The line of g has ended; rare, and kept out of the hot loop.
+  [[gnu::noinline]] void end_line(std::size_t j, double g) {
+    close_lines(j, std::span<const double>(&g, 1), 0.0, &slots_[j * stride() + 2]);
+    slots_[j * stride() + 1] = 0;
+  }
+  // Adds up the lines of those of the sums g that had one in round `before`.
+  void close_lines(std::size_t j, std::span<const double> g, double before, double* m) const {
+    const double a = weight_of(weights_, j) * alpha_;
+    add_shortening(p_, g, -1.0, m, [&](double x) {
+      if (x <= a * before) return 0.0;
+      return alive(x, a, rounds_) ? trail_.line(x, a) : trail_.line(x, a, end_of(x, a, before));
+    });
+  }
+  // What of −g counts: all of it, or the positive part.
+  static double size(double g) { return std::is_same_v<P, NonNegativeL1> ? std::max(-g, 0.0) : std::fabs(g); }
+  bool alive(double x, double a, double t) const { return x > a * t + (rho_ > 0 ? gamma_ * rho_ * std::sqrt(t) : 0.0); }
+  // The last round in which something is left of x, now that nothing is: from the root of a t + γρ√t = x.
+  double end_of(double x, double a, double before) const {
     const double push = gamma_ * rho_;
-    double last = rounds_;
-    if (size <= a * last + push * point(last).root) {  // zero by now; since the root of a t + γρ√t = size
-      if (size <= a * before) return 0.0;
-      const double root = 2 * size / (push + std::sqrt(push * push + 4 * a * size));
-      last = std::clamp(std::floor(root * root), before, last);
-    }
-    const RootSums roots = root_sums(before, point(last));
-    return (size * roots.inverse - a * roots.direct) / gamma_ - rho_ * (last - before);
+    const double root = push > 0 ? 2 * x / (push + std::sqrt(push * push + 4 * a * x)) : 0.0;
+    return std::clamp(std::floor(push > 0 ? root * root : x / a), std::max(before, trail_.first()), rounds_);
   }
   // Σ of v/(γ√t) held in the box over the rounds after `before`: it is on the bound behind it, then free, then on the
   // bound before it.
@@ -143,7 +197,7 @@ class RdaRule {
       return std::clamp(std::floor(root * root), before, rounds_);
     };
     const double freed = reached(high), held = std::max(freed, reached(low));
-    double sum = size / gamma_ * root_sums(freed, point(held)).inverse;
+    double sum = size * trail_.rates(freed, held);
     if (freed > before) sum += (freed - before) * high;
     if (held < rounds_) sum += (rounds_ - held) * low;
     return v > 0 ? sum : -sum;
@@ -155,7 +209,7 @@ class RdaRule {
 };
 
 // AdaGrad in its dual form and FTRL-Proximal.
-template <std::size_t K, class P, bool Proximal>
+template <std::size_t K, class P, bool Proximal, bool Roomy = false>
 class AdaptiveDualRule {
  public:
   static constexpr std::size_t width = K;
@@ -168,7 +222,7 @@ class AdaptiveDualRule {
         beta_(beta),
         weights_(std::move(weights)),
         w_(outputs),
-        slots_(features * (outputs * (1 + Proximal) + 3)) {}
+        slots_(features * stride()) {}
 
   void prefetch(std::size_t j) const { __builtin_prefetch(&slots_[j * stride()], 1); }
   void begin(double eta) { eta_ = eta; }
@@ -177,7 +231,13 @@ class AdaptiveDualRule {
     if constexpr (Proximal) {
       weights(s, s + 3 + k_(), j);
       for (std::size_t r = 0; r < k_(); ++r) z[r] += x * s[3 + k_() + r];
-    } else if constexpr (K == 1) {
+      return;
+    }
+    if (const double size = std::fabs(x); size > s[1]) {  // larger than ever: known before it is used
+      s[2] *= s[1] / size;
+      s[1] = size;
+    }
+    if constexpr (K == 1) {
       double w;
       weights(s, &w, j);
       *z += x * w;
@@ -200,12 +260,16 @@ class AdaptiveDualRule {
       s[1] = root;
       s[2] = eta_ / (beta_ + root);
     } else {
-      s[1] = std::max(s[1], std::fabs(x));
       s[2] = eta_ / (s[1] * root);
     }
   }
   void end() { rounds_ += 1; }
   void read(std::size_t j, double* w) const { weights(&slots_[j * stride()], w, j); }
+  const double* room(std::size_t j) const
+    requires Roomy
+  {
+    return &slots_[j * stride() + k_() * (1 + Proximal) + 3];
+  }
   void add_path(std::size_t j, double n, double* sum) const {
     const double* s = &slots_[j * stride()];
     const double c = s[2], a = alpha_ * weight_of(weights_, j), before = rounds_ - n;
@@ -234,11 +298,11 @@ class AdaptiveDualRule {
   Width<K> k_;
   double alpha_, beta_, rounds_ = 0, eta_ = 0;
   std::vector<double> weights_;
-  std::vector<double> w_;      // weights of the feature at hand
-  std::vector<double> slots_;  // a feature: s; m (FTRL: √s); c; G; FTRL: the weights it had when last read
+  std::vector<double> w_;  // weights of the feature at hand
+  Slots slots_;            // a feature: s; m (FTRL: √s); c; G; FTRL: the weights it had when last read
   mutable Scratch scratch_;
 
-  std::size_t stride() const { return k_() * (1 + Proximal) + 3; }
+  std::size_t stride() const { return k_() * (1 + Proximal) + 3 + Roomy * (k_() + 1); }
   void weights(const double* s, double* w, std::size_t j) const {
     dual_weights(p_, {s + 3, k_()}, {w, k_()}, s[2], rounds_ * alpha_, 0.0, weight_of(weights_, j), scratch_);
   }

@@ -6,7 +6,7 @@
 // (Langford et al. 2009). The penalty must be a sum over features (rows of W); it reaches the features that are not in
 // an example lazily, see lazy.hpp. Adaptive is the diagonal AdaGrad form (Duchi, Hazan & Singer 2011): feature j has
 // its own step η / (m_j √s_j), s_j = Σ ‖g_j‖² and m_j the largest |x_j| so far, which makes it free of the scale of the
-// feature.
+// feature. When m_j grows, W_j shrinks by the same ratio, before it is used (Ross, Mineiro & Langford 2013).
 #pragma once
 
 #include <cmath>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lazy.hpp"
+#include "slots.hpp"
 
 namespace gossamer {
 
@@ -32,7 +33,8 @@ inline double weight_of(const std::vector<double>& weights, std::size_t j) {
   return weights.empty() ? 1.0 : weights[j];
 }
 
-template <std::size_t K, class Lazy>
+// Roomy if it has room for what averaging keeps (averaging.hpp).
+template <std::size_t K, class Lazy, bool Roomy = false>
 class FobosRule {
  public:
   static constexpr std::size_t width = K;
@@ -43,8 +45,11 @@ class FobosRule {
         features_(features),
         alpha_(alpha),
         weights_(std::move(weights)),
-        slots_(features * (outputs + 1)) {
-    for (std::size_t j = 0; j < features; ++j) lazy_.catch_up(row(j), 0, weight_of(weights_, j));
+        slots_(features * stride()) {
+    if constexpr (std::is_same_v<Lazy, Constrained>) {
+      if (lazy_.allows_zero()) return;
+      for (std::size_t j = 0; j < features; ++j) lazy_.catch_up(row(j), 0, 1.0);
+    }
   }
 
   void prefetch(std::size_t j) const { __builtin_prefetch(&slots_[j * stride()], 1); }
@@ -70,8 +75,41 @@ class FobosRule {
     lazy_.catch_up({w, k_()}, slot[0], weight_of(weights_, j));
   }
   bool settles(double) const { return lazy_.full(); }
+  const double* room(std::size_t j) const
+    requires Roomy
+  {
+    return &slots_[j * stride() + 1 + k_()];
+  }
   void add_path(std::size_t j, double n, double* sum) const {
     lazy_.add_path({&slots_[j * stride() + 1], k_()}, n, weight_of(weights_, j), sum);
+  }
+  void open(std::size_t j, double* m) const
+    requires Lazy::lines
+  {
+    lazy_.open({&slots_[j * stride() + 1], k_()}, weight_of(weights_, j), m);
+  }
+  void close(std::size_t j, double, double* m) const {
+    const double* slot = &slots_[j * stride()];
+    lazy_.close({slot + 1, k_()}, slot[0], weight_of(weights_, j), m);
+  }
+  void slide_to(std::size_t j, double x, double* z)
+    requires(K == 1 && Lazy::lines && Roomy)
+  {
+    const double* slot = &slots_[j * stride()];
+    const double stamp = slot[0], w = slot[1];
+    accumulate(j, x, z);
+    if (w != 0 && slot[1] == 0) end_line(j, stamp, w);
+  }
+  void slide_by(std::size_t j, double x, const double* slope) {
+    double* slot = &slots_[j * stride()];
+    const double w = slot[1];
+    update(j, x, slope);
+    if (lazy_.same_line(w, slot[1])) {
+      slot[3] += lazy_.rounds() * (w - slot[1]);
+    } else {
+      end_line(j, slot[0], w);
+      open(j, slot + 3);
+    }
   }
   template <class F>
   void visit(F f) {
@@ -84,10 +122,15 @@ class FobosRule {
   std::size_t features_;
   double alpha_, eta_ = 0;
   std::vector<double> weights_;  // of the penalty, one a feature, or none
-  std::vector<double> slots_;    // a feature: its stamp, then its weights
+  Slots slots_;                  // a feature: its stamp, then its weights
 
-  std::size_t stride() const { return k_() + 1; }
+  std::size_t stride() const { return (1 + Roomy) * (k_() + 1); }
   std::span<double> row(std::size_t j) { return {&slots_[j * stride() + 1], k_()}; }
+
+  // The line of w since the stamp has ended; rare, and kept out of the hot loop.
+  [[gnu::noinline]] void end_line(std::size_t j, double stamp, double w) {
+    lazy_.close({&w, 1}, stamp, weight_of(weights_, j), &slots_[j * stride() + 3]);
+  }
 
   // Brings every feature up to date and starts the record anew.
   void settle() {
@@ -133,14 +176,17 @@ void add_repeats(const P& p, std::span<const double> w, double n, double s, doub
   }
 }
 
-template <std::size_t K, class P>
+template <std::size_t K, class P, bool Roomy = false>
 class AdaptiveRule {
  public:
   static constexpr std::size_t width = K;
 
   AdaptiveRule(P p, std::size_t features, std::size_t outputs, double alpha, std::vector<double> weights)
-      : p_(p), k_{outputs}, alpha_(alpha), weights_(std::move(weights)), slots_(features * (outputs + 4)) {
-    for (std::size_t j = 0; j < features; ++j) repeat_prox(p_, row(slot(j)), 0, 0, 1.0, scratch_);
+      : p_(p), k_{outputs}, alpha_(alpha), weights_(std::move(weights)), slots_(features * stride()) {
+    if constexpr (std::is_same_v<P, Box>) {
+      if (p_.prox(0.0, 0.0) == 0) return;
+      for (std::size_t j = 0; j < features; ++j) repeat_prox(p_, row(slot(j)), 0, 0, 1.0, scratch_);
+    }
   }
 
   void prefetch(std::size_t j) const { __builtin_prefetch(&slots_[j * stride()], 1); }
@@ -149,6 +195,7 @@ class AdaptiveRule {
     double* s = slot(j);
     catch_up(s, row(s), j);
     s[0] = rounds_;
+    if (const double size = std::fabs(x); size > s[2]) rescale(s, size);
     for (std::size_t r = 0; r < k_(); ++r) z[r] += x * s[4 + r];
   }
   void update(std::size_t j, double x, const double* slope) {
@@ -157,7 +204,6 @@ class AdaptiveRule {
     for (std::size_t r = 0; r < k_(); ++r) squares += (x * slope[r]) * (x * slope[r]);
     if (squares == 0) return;
     s[1] += squares;
-    s[2] = std::max(s[2], std::fabs(x));
     s[3] = eta_ / (s[2] * std::sqrt(s[1]));
     for (std::size_t r = 0; r < k_(); ++r) s[4 + r] -= s[3] * x * slope[r];
     if constexpr (std::is_same_v<P, Box>) repeat_prox(p_, row(s), 0, 0, 1.0, scratch_);
@@ -167,6 +213,11 @@ class AdaptiveRule {
     const double* s = &slots_[j * stride()];
     std::copy_n(s + 4, k_(), w);
     catch_up(s, {w, k_()}, j);
+  }
+  const double* room(std::size_t j) const
+    requires Roomy
+  {
+    return &slots_[j * stride() + 4 + k_()];
   }
   void add_path(std::size_t j, double n, double* sum) const {
     const double* s = &slots_[j * stride()];
@@ -182,12 +233,21 @@ class AdaptiveRule {
   Width<K> k_;
   double alpha_, eta_ = 0, rounds_ = 0;
   std::vector<double> weights_;
-  std::vector<double> slots_;  // a feature: the round it is up to date with, s, m, its step, its weights
+  Slots slots_;  // a feature: the round it is up to date with, s, m, its step, its weights
   mutable Scratch scratch_;
 
-  std::size_t stride() const { return k_() + 4; }
+  std::size_t stride() const { return k_() + 4 + Roomy * (k_() + 1); }
   double* slot(std::size_t j) { return &slots_[j * stride()]; }
   std::span<double> row(double* s) { return {s + 4, k_()}; }
+  // A larger value than ever: the weights shrink to what they would be had it been known from the start.
+  void rescale(double* s, double size) {
+    const double ratio = s[2] / size;
+    s[2] = size;
+    if (ratio == 0) return;
+    s[3] *= ratio;
+    for (double& w : row(s)) w *= ratio;
+    if constexpr (std::is_same_v<P, Box>) repeat_prox(p_, row(s), 0, 0, 1.0, scratch_);
+  }
   void catch_up(const double* s, std::span<double> w, std::size_t j) const {
     const double missed = rounds_ - s[0];
     if (missed > 0 && s[3] > 0) repeat_prox(p_, w, missed, alpha_ * s[3], weight_of(weights_, j), scratch_);

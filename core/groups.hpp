@@ -156,7 +156,7 @@ class ScaledGroups {
   Partition partition_;
   std::size_t k_;
   std::vector<double> groups_;  // see Field
-  std::vector<double> slots_;   // a feature: its generation, then its u
+  Slots slots_;                 // a feature: its generation, then its u
 
   double* group(std::size_t g) { return &groups_[g * fields]; }
   const double* group(std::size_t g) const { return &groups_[g * fields]; }

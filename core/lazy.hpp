@@ -7,6 +7,7 @@
 //     now()                          a stamp for a feature that is up to date
 //     catch_up(w, stamp, weight)     all rounds since the stamp
 //     add_path(w, n, weight, sum)    sum += w after each of the last n rounds, for averages (see averaging.hpp)
+//     open(w, …), close(w, …)        instead, for what shrinks along a line
 //
 // Additive: T rounds equal one with Σ s (ℓ1, ℓ2, ℓ∞ of a row, and the sign constraint with ℓ1; FOBOS, Proposition 11).
 // Elastic net and berhu keep prefix products and sums of the recent rounds. The rest (sparse group rows; any of these
@@ -55,15 +56,19 @@ class Additive {
     prox_row(p_, w, total_ - stamp, weight, scratch_);
   }
   void add_path(std::span<const double> w, double n, double weight, const Trail& trail, double* sum) const {
-    if constexpr (shortens<P>) {
-      add_shortening(p_, w, 1.0, sum, [&](double x) { return trail.shrinking_sum(x, weight, n); });
-    } else {
-      std::size_t t = trail.before(n);
-      add_steps(w, static_cast<double>(trail.rounds() - t), sum, [&](std::span<double> row) {
-        const double before = trail.total(t++);
-        prox_row(p_, row, trail.total(t) - before, weight, scratch_);
-      });
-    }
+    std::size_t t = trail.before(n);
+    add_steps(w, static_cast<double>(trail.rounds() - t), sum, [&](std::span<double> row) {
+      const double before = trail.total(t++);
+      prox_row(p_, row, trail.total(t) - before, weight, scratch_);
+    });
+  }
+  static constexpr bool lines = shortens<P>;
+  bool same_line(double w, double v) const { return w * v > 0; }
+  void open(std::span<const double> w, double weight, const Trail& trail, double* m) const {
+    add_shortening(p_, w, 1.0, m, [&](double x) { return -trail.opened(x, weight); });
+  }
+  void close(std::span<const double> w, double stamp, double weight, const Trail& trail, double* m) const {
+    add_shortening(p_, w, 1.0, m, [&](double x) { return trail.closed(x, weight, stamp); });
   }
   template <class F>
   void visit(F f) {
@@ -87,9 +92,11 @@ class Constrained {
   void catch_up(std::span<double> w, double, double) const {
     for (double& x : w) x = box_.prox(x, 0.0);
   }
+  static constexpr bool lines = false;
   void add_path(std::span<const double> w, double n, double, double* sum) const {
     for (std::size_t r = 0; r < w.size(); ++r) sum[r] += n * w[r];
   }
+  bool allows_zero() const { return box_.prox(0.0, 0.0) == 0; }
   template <class F>
   void visit(F) {}
 
@@ -103,6 +110,7 @@ class Record {
   explicit Record(std::size_t features) : limit_(std::max<std::size_t>(features, 1 << 16)) {}
   double now() const { return static_cast<double>(s_.size()); }
   bool full() const { return s_.size() >= limit_; }
+  static constexpr bool lines = false;
 
  protected:
   std::vector<double> s_;
@@ -230,11 +238,15 @@ class Truncation {
       if (std::fabs(x) <= threshold_) x = soft(x, (total_ - stamp) * weight);
     }
   }
-  void add_path(std::span<const double> w, double n, double weight, const Trail& trail, double* sum) const {
-    for (std::size_t r = 0; r < w.size(); ++r) {
-      const double size = std::fabs(w[r]);
-      sum[r] += size <= threshold_ ? std::copysign(trail.shrinking_sum(size, weight, n), w[r]) : n * w[r];
-    }
+  static constexpr bool lines = true;
+  bool same_line(double w, double v) const {
+    return w * v > 0 && (std::fabs(w) <= threshold_) == (std::fabs(v) <= threshold_);
+  }
+  void open(std::span<const double> w, double weight, const Trail& trail, double* m) const {
+    add(w, m, [&](double size) { return -trail.opened(size, weight); }, -trail.rounds_so_far());
+  }
+  void close(std::span<const double> w, double stamp, double weight, const Trail& trail, double* m) const {
+    add(w, m, [&](double size) { return trail.closed(size, weight, stamp); }, trail.rounds_so_far());
   }
   template <class F>
   void visit(F f) {
@@ -245,6 +257,15 @@ class Truncation {
   std::size_t period_;
   double threshold_;
   double total_ = 0, rounds_ = 0;  // Σ of the truncations, t
+
+  // Up to the threshold a weight follows a line, beyond it stays what it is.
+  template <class Line>
+  void add(std::span<const double> w, double* m, Line line, double rounds) const {
+    for (std::size_t r = 0; r < w.size(); ++r) {
+      const double size = std::fabs(w[r]), flat = size * rounds;
+      m[r] += std::copysign(1.0, w[r]) * (size <= threshold_ ? line(size) : flat);
+    }
+  }
 };
 
 // Additive or Truncation that remembers its total after every recent round, to add up paths.
@@ -260,6 +281,11 @@ class Traced : public Lazy {
   void restart() { Lazy::restart(), trail_.restart(); }
   void add_path(std::span<const double> w, double n, double weight, double* sum) const {
     Lazy::add_path(w, n, weight, trail_, sum);
+  }
+  double rounds() const { return trail_.rounds_so_far(); }
+  void open(std::span<const double> w, double weight, double* m) const { Lazy::open(w, weight, trail_, m); }
+  void close(std::span<const double> w, double stamp, double weight, double* m) const {
+    Lazy::close(w, stamp, weight, trail_, m);
   }
   template <class F>
   void visit(F f) {

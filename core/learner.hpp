@@ -10,7 +10,7 @@
 //     update(j, x, slope)    the gradient x · slope arrives at feature j
 //     end()                  the round is over: whatever happens to the features that were not in it
 //     read(j, w)             W_j as it stands now, changing nothing
-//     visit(f)               f(name, a double or a vector of them) for all of its state, to save and restore it
+//     visit(f)               f(name, a double, a vector of them, or slots) for all of its state, to save and restore it
 //     read_average(j, w)     only if it averages (averaging.hpp): the mean of W_j as it stood after each round
 #pragma once
 
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "losses.hpp"
+#include "slots.hpp"
 
 namespace gossamer {
 
@@ -70,7 +71,8 @@ class Intercept {
   }
   template <class F>
   void visit(F f) {
-    f("intercept", b_), f("intercept_largest", largest_), f("intercept_squares", squares_);
+    f("intercept", std::span(b_)), f("intercept_largest", std::span(largest_));
+    f("intercept_squares", std::span(squares_));
   }
 
  private:
@@ -86,7 +88,8 @@ class Learner {
   virtual void read(std::span<double> weights, std::span<double> intercept) const = 0;  // row-major d × k
   // Their averages over the rounds, w̄_T = (1/T) Σ_{t=1..T} w_{t+1}; throws unless the learner was made to average.
   virtual void read_average(std::span<double> weights, std::span<double> intercept) const = 0;
-  using Visitor = void (*)(void* context, const char* name, std::vector<double>& values);
+  // `grows` is the vector that holds the values, or null where their count is fixed.
+  using Visitor = void (*)(void* context, const char* name, std::span<double> values, std::vector<double>* grows);
   virtual void visit(Visitor f, void* context) = 0;
 
   std::size_t features() const { return features_; }
@@ -101,17 +104,15 @@ class Learner {
   std::vector<double> counts_;
 };
 
-// Shows single numbers to a visitor as vectors of one.
+// Shows all kinds of state to a visitor.
 struct StateVisitor {
   Learner::Visitor f;
   void* context;
 
-  void operator()(const char* name, std::vector<double>& values) const { f(context, name, values); }
-  void operator()(const char* name, double& value) const {
-    std::vector<double> one{value};
-    f(context, name, one);
-    value = one.at(0);
-  }
+  void operator()(const char* name, std::vector<double>& values) const { f(context, name, values, &values); }
+  void operator()(const char* name, std::span<double> values) const { f(context, name, values, nullptr); }
+  void operator()(const char* name, Slots& slots) const { f(context, name, slots.all(), nullptr); }
+  void operator()(const char* name, double& value) const { f(context, name, {&value, 1}, nullptr); }
 };
 
 template <class Rule>
@@ -147,9 +148,9 @@ class Engine final : public Learner {
 
   void visit(Visitor f, void* context) override {
     const StateVisitor each{f, context};
-    each("counts", counts_);
+    each("counts", std::span(counts_));
     intercept_.visit(each);
-    if (averages<Rule>) each("intercept_sum", intercept_sum_);
+    if (averages<Rule>) each("intercept_sum", std::span(intercept_sum_));
     rule_.visit(each);
   }
 
@@ -166,6 +167,10 @@ class Engine final : public Learner {
       const double weight = examples.weight ? examples.weight[i] : 1.0;
       if (weight == 0) continue;
       const std::int64_t begin = examples.begins[i], end = examples.ends[i];
+      if (i + 2 < examples.count) {  // rows come in any order: fetch the one after next, then what its features need
+        fetch(examples.index, examples.begins[i + 2], examples.ends[i + 2]);
+        fetch(examples.value, examples.begins[i + 2], examples.ends[i + 2]);
+      }
       if (i + 1 < examples.count) {
         for (std::int64_t n = examples.begins[i + 1]; n < examples.ends[i + 1]; ++n) {
           rule_.prefetch(feature(examples, n));
@@ -210,6 +215,12 @@ class Engine final : public Learner {
     }
   }
 
+  // Asks for entries begin … end − 1 of an array, a cache line at a time.
+  template <class T>
+  static void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t line = 64 / sizeof(T);
+    for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
+  }
   template <class T>
   static std::size_t feature(const Examples<T>& examples, std::int64_t n) {
     return static_cast<std::size_t>(examples.index[n]);

@@ -90,4 +90,12 @@ std::unique_ptr<Learner> plain_or_averaged(Rule rule, const Setup& setup) {
   return setup.average ? averaged_engine(std::move(rule), setup) : engine(std::move(rule), setup);
 }
 
+// The same for a rule that is made with room for the averages (rule<true>()) or without.
+template <class Make>
+  requires requires(Make make) { make.template operator()<false>(); }
+std::unique_ptr<Learner> plain_or_averaged(Make make, const Setup& setup) {
+  return setup.average ? averaged_engine(make.template operator()<true>(), setup)
+                       : engine(make.template operator()<false>(), setup);
+}
+
 }  // namespace gossamer

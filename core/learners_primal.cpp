@@ -18,11 +18,11 @@ namespace {
 
 template <std::size_t K, class Lazy>
 std::unique_ptr<Learner> fobos_engine(Lazy lazy, const Setup& s) {
-  auto rule = [&]<class L>(L way) {
-    return FobosRule<K, L>(std::move(way), s.features, s.outputs, s.alpha, s.weights);
+  auto rule = [&]<bool Roomy, class L>(L way) {
+    return FobosRule<K, L, Roomy>(std::move(way), s.features, s.outputs, s.alpha, s.weights);
   };
-  if (s.average) return averaged_engine(rule(traced(std::move(lazy), s.features)), s);
-  return engine(rule(std::move(lazy)), s);
+  if (s.average) return averaged_engine(rule.template operator()<true>(traced(std::move(lazy), s.features)), s);
+  return engine(rule.template operator()<false>(std::move(lazy)), s);
 }
 
 }  // namespace
@@ -64,7 +64,8 @@ std::unique_ptr<Learner> make_subgradient(const RowPenalty& penalty, const Setup
 
 std::unique_ptr<Learner> make_adagrad_fobos(const RowPenalty& penalty, const Setup& given) {
   return with_types(penalty, given, []<std::size_t K, class P>(const P& p, const Setup& s) {
-    return plain_or_averaged(AdaptiveRule<K, P>(p, s.features, s.outputs, s.alpha, s.weights), s);
+    auto rule = [&]<bool Roomy> { return AdaptiveRule<K, P, Roomy>(p, s.features, s.outputs, s.alpha, s.weights); };
+    return plain_or_averaged(rule, s);
   });
 }
 

@@ -95,7 +95,7 @@ class SubgradientRule {
   std::size_t features_;
   double alpha_, eta_ = 0;
   std::vector<double> weights_;
-  std::vector<double> slots_;  // a feature: rounds it has seen, its weights
+  Slots slots_;                // a feature: rounds it has seen, its weights
   std::vector<double> steps_;  // ηα of each recorded round
 
   bool full() const { return steps_.size() >= std::max<std::size_t>(features_, 1 << 16); }

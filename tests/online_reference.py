@@ -86,7 +86,8 @@ class RDA:
 
 class AdaGradFobos:
     """Feature j has one step for all outputs, c_j = η / (m_j √s_j), s_j = Σ ‖G_j‖², m_j the largest |x_j|:
-    W_j = prox(W_j − c_j G_j, c_j α). Both are counted over the rounds in which the gradient of j is not zero.
+    W_j = prox(W_j − c_j G_j, c_j α). When a row shows a larger |x_j| than ever, W_j and c_j shrink to what they would
+    be had it been known from the start, before the row is used.
     """
 
     def __init__(self, method, penalty, alpha, shape):
@@ -95,11 +96,19 @@ class AdaGradFobos:
         self.squares, self.largest, self.c = np.zeros(shape[0]), np.zeros(shape[0]), np.zeros(shape[0])
         self.W = penalty.prox(np.zeros(shape), 0.0)
 
+    def see(self, x):
+        larger = np.abs(x) > self.largest
+        ratio = np.where(larger & (self.largest > 0), self.largest / np.where(larger, np.abs(x), 1.0), 1.0)
+        self.largest = np.maximum(self.largest, np.abs(x))
+        self.c = self.c * ratio
+        self.rescale(ratio[:, None])
+
+    def rescale(self, ratio):
+        self.W = self.prox(self.W * ratio, np.zeros(len(self.W)))
+
     def adapt(self, x, slope):
         G = np.outer(x, slope)
-        moved = (G != 0).any(axis=1)
         self.squares = self.squares + np.sum(G * G, axis=1)
-        self.largest = np.where(moved, np.maximum(self.largest, np.abs(x)), self.largest)
         seen = self.squares > 0
         self.c[seen] = self.method.step / (self.largest[seen] * np.sqrt(self.squares[seen]))
         return G
@@ -117,10 +126,14 @@ class AdaGradRDA(AdaGradFobos):
 
     def __init__(self, method, penalty, alpha, shape):
         super().__init__(method, penalty, alpha, shape)
-        self.G = np.zeros(shape)
+        self.G, self.t = np.zeros(shape), 0
+
+    def rescale(self, ratio):
+        if self.t:
+            self.W = self.prox(-self.c[:, None] * self.G, self.c * self.t * self.alpha)
 
     def learn(self, t, x, slope):
-        self.G = self.G + self.adapt(x, slope)
+        self.G, self.t = self.G + self.adapt(x, slope), t
         self.W = self.prox(-self.c[:, None] * self.G, self.c * t * self.alpha)
 
 
@@ -132,6 +145,9 @@ class FTRL(AdaGradFobos):
     def __init__(self, method, penalty, alpha, shape):
         super().__init__(method, penalty, alpha, shape)
         self.Z = np.zeros(shape)
+
+    def see(self, x):
+        pass
 
     def learn(self, t, x, slope):
         G = np.outer(x, slope)
@@ -270,6 +286,8 @@ def run(method, penalty, alpha, loss, X, Y, sample_weight=None, *, outputs=1, fi
         if weight == 0:
             continue
         t += 1
+        if hasattr(rule, "see"):
+            rule.see(x)
         value, slope = loss_and_slope(loss, x @ rule.W + intercept.b, y)
         total_loss += weight * value
         total_weight += weight

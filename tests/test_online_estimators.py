@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import compute_class_weight
 
 import gossamer as gs
+from gossamer.training import Trainer
 
 N, D = 120, 8
 random = np.random.default_rng(0)
@@ -81,10 +82,18 @@ def state(model):
 
 def assert_same_state(model, before):
     """Nothing in the estimator has changed: every attribute is there with the same value, and no other."""
-    old, new = pickle.loads(before).__getstate__(), model.__getstate__()
-    assert old.keys() == new.keys()
-    for name in old:
-        assert pickle.dumps(old[name]) == pickle.dumps(new[name]) or np.array_equal(old[name], new[name]), name
+    assert_same(pickle.loads(before).__getstate__(), model.__getstate__(), "estimator")
+
+
+def assert_same(old, new, name):
+    if isinstance(old, Trainer):
+        old, new = old.__getstate__(), new.__getstate__()
+    if isinstance(old, dict):
+        assert old.keys() == new.keys(), name
+        for key in old:
+            assert_same(old[key], new[key], f"{name}.{key}")
+    else:
+        assert pickle.dumps(old) == pickle.dumps(new) or np.array_equal(old, new), name
 
 
 # What every estimator can do
@@ -1005,7 +1014,7 @@ def test_penalties_in_python_are_refused_in_words(own, method):
 )
 def test_the_automatic_method_can_handle_every_penalty(penalty, expected):
     model = classifier(penalty=penalty, method="auto", max_passes=3).fit(X, TWO)
-    assert isinstance(model._method, expected)
+    assert isinstance(model._trainer.method, expected)
     assert model.score(X, TWO) > 0.7
 
 

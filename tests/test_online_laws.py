@@ -985,6 +985,24 @@ def test_adagrad_does_not_see_the_units_of_a_feature(unit):
     np.testing.assert_allclose(other.decision_function(scaled), one.decision_function(X), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("form", ["rda", "fobos"])
+def test_adagrad_is_not_fooled_by_a_tiny_first_value(form):
+    X = np.array([[1e-6], [1.0], [-1.0], [1.0], [-1.0]])
+    settings = {"method": gs.AdaGrad(0.1, form), "alpha": 0.0, "fit_intercept": False, "shuffle": False}
+    up = gs.OnlineClassifier(**settings).fit(X, [1, 1, 0, 1, 0])
+    down = gs.OnlineClassifier(**settings).fit(X, [0, 1, 0, 1, 0])
+    assert 0 < up.coef_[0, 0] < 1
+    assert down.progressive_loss_ < 1
+
+
+def test_a_state_of_another_size_is_refused():
+    trainer = gs.OnlineClassifier(shuffle=False).fit(*stream(40))._trainer
+    state = trainer.__getstate__()
+    state["learner"] = {name: values[:-1] for name, values in state["learner"].items()}
+    with pytest.raises(ValueError, match="holds 2 numbers, and 3 are needed"):
+        trainer.__setstate__(state)
+
+
 # Regret (CLAIMS R4)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import copy
 import warnings
 from typing import Any
 
@@ -14,10 +14,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target, unique_labels
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from gossamer import _core, losses, methods, penalties, targets, tuning
+from gossamer import _core, losses, methods, penalties, targets
 from gossamer.arrays import Array, floats, number
 from gossamer.rows import Rows, csr_arrays
-from gossamer.schedules import steps
+from gossamer.training import Trainer
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
@@ -25,15 +25,7 @@ __all__ = ["OnlineClassifier", "OnlineRegressor"]
 class _Online(BaseEstimator):
     """What the two estimators share: checking, the passes, and the weights."""
 
-    _learner: Any  # the compiled state
-    _method: Any  # what the learner was made with: method, penalty, sizes and switches
-    _penalty: Any
-    _setup: methods.Setup
-    _targets: targets.Targets  # how y is coded
-    _loss_call: Any  # the loss as the learner calls it
-    _pace: Any  # the step in use
-    _prefix: int  # how many of the first rows decided on it
-    _buffer: Rows | None  # the first rows, while they may decide again
+    _trainer: Trainer  # the learner
     _read_once: _ReadOnce  # W and b, once read
     _sparse: bool  # whether coef_ is shown as a sparse matrix
     n_features_in_: int
@@ -54,31 +46,35 @@ class _Online(BaseEstimator):
             raise ValueError(f"max_passes must be a whole number, 1 or more; {max_passes!r} was given.")
         if self.tol is not None:
             number(self.tol, "tol", least=0)
-        fresh = not (self.warm_start and hasattr(self, "_learner"))
+        fresh = not (self.warm_start and self.__sklearn_is_fitted__())
         random = check_random_state(self.random_state)
         rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
         self.n_iter_ = 0
+        try:
+            self._run_passes(rows, int(max_passes), random)
+        except KeyboardInterrupt:
+            warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
+        self._read_once = _ReadOnce()
+        return self
+
+    def _run_passes(self, rows: Rows, max_passes: int, random: Any) -> None:
         before = np.inf
         for _ in range(max_passes):
-            loss, weight = self._learner.loss_seen, self._learner.weight_seen
-            try:
-                self._learn(rows.taken(random.permutation(len(rows))) if self.shuffle else rows)
-            except KeyboardInterrupt:
-                warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
-                break
+            loss, weight = self._trainer.loss_seen, self._trainer.weight_seen
+            self._trainer.learn(rows.taken(random.permutation(len(rows))) if self.shuffle else rows)
+            self._read_once = _ReadOnce()
             self.n_iter_ += 1
-            now = (self._learner.loss_seen - loss) / max(self._learner.weight_seen - weight, 1e-300)
+            now = (self._trainer.loss_seen - loss) / max(self._trainer.weight_seen - weight, 1e-300)
             if self.verbose:
                 used = len(self.nonzero_features_)
                 print(f"pass {self.n_iter_}: progressive loss {now:.6g}, {used} features used", flush=True)
             if self.tol is not None and not now < before - self.tol:
-                break
+                return
             before = now
-        return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
-        rows = self._accept(X, y, sample_weight, classes, fresh=not hasattr(self, "_learner"), whole=False)
-        self._learn(rows)
+        rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), whole=False)
+        self._trainer.learn(rows)
         self.n_iter_ = 1
         return self
 
@@ -104,33 +100,16 @@ class _Online(BaseEstimator):
         weight = self._reweighted(y, weight, coded, whole)
         features = X.shape[1] if width is None else max(width, X.shape[1])
         if fresh:
-            method = methods.resolve_for(self.method, penalty)
             setup = methods.Setup(features, coded.outputs, alpha, bool(self.fit_intercept), bool(self.average))
-            learner = method.make(penalty, setup)
-            tuning.check(method, penalty, setup)
+            trainer = Trainer(methods.resolve_for(self.method, penalty), penalty, setup, coded)
+        elif (features, coded.outputs) != (self._trainer.setup.features, self._trainer.setup.outputs):
+            trainer = self._trainer.grown(features, coded)
         else:
-            method, penalty, setup, learner = self._method, self._penalty, self._setup, self._learner
-            if (features, coded.outputs) != (setup.features, setup.outputs):
-                if not (methods.sums_over_features(penalty) and method.grows):
-                    raise ValueError(
-                        f"{type(method).__name__} with {type(penalty).__name__} couples features and cannot grow from "
-                        f"{setup.features} features and {setup.outputs} outputs; start with all of them, or use a "
-                        "penalty on single features."
-                    )
-                setup = methods.Setup(features, coded.outputs, setup.alpha, setup.fit_intercept, setup.average)
-                learner = _grown(learner, method.make(penalty, setup))
+            trainer = self._trainer
         rows = Rows(*csr_arrays(X), encoded, weight).without_zero_weights()
-        if callable(method.pace):
-            steps(method.schedule(method.pace), int(learner.rounds) + 1, len(rows))  # a bad schedule shows here
+        trainer.check_steps(len(rows))
         # Nothing below can fail.
-        if fresh:
-            searching = tuning.needs_prefix(method)
-            self._pace = tuning.default_pace(method) if searching else method.pace_for(setup)
-            self._prefix, self._buffer = (0, None) if searching else (tuning.PREFIX, None)
-        elif coded.outputs != self._setup.outputs:  # the first rows are coded for fewer classes: the step stays
-            self._prefix, self._buffer = tuning.PREFIX, None
-        self._method, self._penalty, self._setup, self._learner = method, penalty, setup, learner
-        self._targets, self._loss_call = coded, _core.loss_call(coded.loss._core())
+        self._trainer = trainer
         self.n_features_in_ = features
         if names is not None:
             self.feature_names_in_ = names
@@ -183,66 +162,19 @@ class _Online(BaseEstimator):
             X.sum_duplicates()
         return X, y, names
 
-    def _learn(self, rows: Rows) -> None:
-        if self._prefix < tuning.PREFIX and len(rows):
-            rows = self._learn_prefix(rows)
-        self._teach(self._learner, rows)
-
-    def _learn_prefix(self, rows: Rows) -> Rows:
-        """Learn the part of `rows` that belongs to the prefix, choosing the step when it is time; return the rest."""
-        have = 0 if self._buffer is None else len(self._buffer)
-        take = min(len(rows), tuning.PREFIX - have)
-        new = rows.part(0, take)
-        buffer = new if self._buffer is None else self._buffer.then(new)
-        point = tuning.checkpoint(len(buffer))
-        if point > self._prefix:
-            decisive = buffer.part(0, point)
-            pace = tuning.choose(
-                self._method, self._penalty, self._setup, self._targets.loss, self._loss_call, decisive
-            )
-            learner = self._method.make(self._penalty, self._setup)
-            self._pace, pace_before = pace, self._pace
-            try:
-                self._teach(learner, buffer)
-            except BaseException:
-                self._pace = pace_before
-                raise
-            self._learner, self._prefix = learner, point
-        else:
-            self._teach(self._learner, new)
-        self._buffer = buffer if len(buffer) < tuning.PREFIX else None
-        return rows.part(take, len(rows))
-
-    def _teach(self, learner: Any, rows: Rows) -> None:
-        """Learn in chunks of a fraction of a second, so that Ctrl-C is heard between them."""
-        schedule = self._method.schedule(self._pace)
-        first = int(learner.rounds) + 1
-        eta = steps(schedule, first, len(rows))
-        begin, chunk = 0, 256
-        while begin < len(rows):
-            end = min(begin + chunk, len(rows))
-            start = time.perf_counter()
-            rows.part(begin, end).teach(learner, eta[begin:end], self._loss_call)
-            took = time.perf_counter() - start
-            chunk = chunk * 2 if took < 0.05 else max(1, chunk // 2) if took > 0.2 else chunk
-            begin = end
-
     # Weights
 
     def _read(self) -> tuple[Array, Array]:
         """Return W (d × k) and b, read from the learner once after each change."""
-        check_is_fitted(self, "_learner")
+        check_is_fitted(self, "_trainer")
         if self._read_once.weights is None:
-            W, b = np.empty((self._setup.features, self._setup.outputs)), np.empty(self._setup.outputs)
-            read = self._learner.read_average if self._setup.average else self._learner.read
-            read(W, b)
-            self._read_once.weights = W, b
+            self._read_once.weights = self._trainer.read()
         return self._read_once.weights
 
     @property
     def coef_(self) -> Any:
         """The weights, one row an output; sparse after `sparsify`."""
-        if not hasattr(self, "_learner"):
+        if not hasattr(self, "_trainer"):
             raise AttributeError("coef_ exists once the estimator is fitted.")
         W, _ = self._read()
         if self._sparse:
@@ -252,31 +184,31 @@ class _Online(BaseEstimator):
     @property
     def intercept_(self) -> Array:
         """The intercepts, one an output."""
-        if not hasattr(self, "_learner"):
+        if not hasattr(self, "_trainer"):
             raise AttributeError("intercept_ exists once the estimator is fitted.")
         return self._read()[1]
 
     @property
     def t_(self) -> int:
         """How many examples were learned from."""
-        if not hasattr(self, "_learner"):
+        if not hasattr(self, "_trainer"):
             raise AttributeError("t_ exists once the estimator is fitted.")
-        return int(self._learner.rounds)
+        return int(self._trainer.rounds)
 
     @property
     def progressive_loss_(self) -> float:
         """The mean loss of each example before it was learned from."""
-        if not hasattr(self, "_learner"):
+        if not hasattr(self, "_trainer"):
             raise AttributeError("progressive_loss_ exists once the estimator is fitted.")
-        seen = self._learner.weight_seen
-        return float(self._learner.loss_seen / seen) if seen > 0 else float("nan")
+        seen = self._trainer.weight_seen
+        return float(self._trainer.loss_seen / seen) if seen > 0 else float("nan")
 
     @property
     def step_(self) -> Any:
         """The step in use: the one chosen by "auto" or "theory", or the one given."""
-        if not hasattr(self, "_learner"):
+        if not hasattr(self, "_trainer"):
             raise AttributeError("step_ exists once the estimator is fitted.")
-        return self._pace
+        return self._trainer.pace
 
     @property
     def nonzero_features_(self) -> Array:
@@ -288,13 +220,13 @@ class _Online(BaseEstimator):
 
     def sparsify(self) -> Any:
         """Make `coef_` a sparse matrix; return self."""
-        check_is_fitted(self, "_learner")
+        check_is_fitted(self, "_trainer")
         self._sparse = True
         return self
 
     def densify(self) -> Any:
         """Make `coef_` an array; return self."""
-        check_is_fitted(self, "_learner")
+        check_is_fitted(self, "_trainer")
         self._sparse = False
         return self
 
@@ -308,21 +240,18 @@ class _Online(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        if "_learner" in state:
-            state["_learner"] = self._learner.state()
-            state["_loss_call"] = None
+        if "_trainer" in state:
+            state["_trainer"] = copy.copy(self._trainer)  # its state is its own, in shallow copies too
             state["_read_once"] = _ReadOnce()
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if "_learner" in state:
-            self._learner = self._method.make(self._penalty, self._setup)
-            self._learner.restore(state["_learner"])
-            self._loss_call = _core.loss_call(self._targets.loss._core())
+    @property
+    def _targets(self) -> targets.Targets:
+        """How y is coded."""
+        return self._trainer.targets
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_learner")
+        return hasattr(self, "_trainer")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -372,30 +301,6 @@ class _Probe(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return self.estimator.__sklearn_tags__()
-
-
-def _grown(old: Any, new: Any) -> Any:
-    """Return `new`, a wider learner, with the state of `old` in it."""
-    before, state = old.state(), new.state()
-    for name, values in before.items():
-        wide = state[name]
-        if len(wide) == len(values) or not name.startswith(("slots", "sums", "intercept", "average")):
-            state[name] = values
-            continue
-        rows = (1, 1) if name.startswith("intercept") else (old.features, new.features)
-        narrow, wide = values.reshape(rows[0], -1), wide.reshape(rows[1], -1)
-        blocks = (wide.shape[1] - narrow.shape[1]) // max(new.outputs - old.outputs, 1)
-        head = narrow.shape[1] - blocks * old.outputs
-        if new.outputs == old.outputs:
-            wide[: len(narrow)] = narrow
-        else:
-            wide[: len(narrow), :head] = narrow[:, :head]
-            for block in range(blocks):
-                to, at = head + block * new.outputs, head + block * old.outputs
-                wide[: len(narrow), to : to + old.outputs] = narrow[:, at : at + old.outputs]
-        state[name] = wide.reshape(-1)
-    new.restore(state)
-    return new
 
 
 class OnlineClassifier(ClassifierMixin, _Online):

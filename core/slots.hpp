@@ -1,0 +1,35 @@
+// The numbers a learner keeps for its features: a fixed count, all zero at first.
+//
+// The memory comes zeroed from the system, page by page as it is touched, so that features that no example has cost
+// nothing however many there are.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+
+namespace gossamer {
+
+class Slots {
+ public:
+  explicit Slots(std::size_t count)
+      : numbers_(static_cast<double*>(std::calloc(count > 0 ? count : 1, sizeof(double)))), count_(count) {
+    if (!numbers_) throw std::bad_alloc();
+  }
+
+  double& operator[](std::size_t i) { return numbers_.get()[i]; }
+  const double& operator[](std::size_t i) const { return numbers_.get()[i]; }
+  std::size_t size() const { return count_; }
+  std::span<double> all() { return {numbers_.get(), count_}; }
+
+ private:
+  struct Free {
+    void operator()(double* p) const { std::free(p); }
+  };
+  std::unique_ptr<double, Free> numbers_;
+  std::size_t count_;
+};
+
+}  // namespace gossamer
