@@ -178,7 +178,7 @@ class Trail {
   std::size_t rounds() const { return entries_.size() / 2 - 1; }
   double total(std::size_t t) const { return entries_[2 * t]; }
   std::size_t before(double n) const { return rounds() - std::min(static_cast<std::size_t>(n), rounds()); }
-  void restart() { entries_ = {0.0, 0.0}, total_ = sum_ = rounds_ = 0; }
+  void restart() { entries_ = {0.0, 0.0}, total_ = sum_ = rounds_ = 0.0; }
   void push(double total) {
     rounds_ += 1, total_ = total, sum_ += total;
     entries_.insert(entries_.end(), {total_, sum_});
@@ -201,7 +201,7 @@ class Trail {
 
  private:
   std::vector<double> entries_ = {0.0, 0.0};  // after 0, 1, … rounds: Λ, then the sum of Λ up to there
-  double rounds_ = 0, total_ = 0, sum_ = 0;   // the newest of them
+  Shared rounds_, total_, sum_;               // the newest of them
 
   // The last round in which something is left of a size x that has been shrinking since `start`, now that nothing is.
   // Λ grows steadily: a search by interpolation, with a halving every third time in case it does not.

@@ -29,7 +29,7 @@ namespace gossamer {
 template <class P>
 void dual_weights(const P& p, std::span<const double> sum, std::span<double> w, double c, double t_alpha, double extra,
                   double weight, Scratch& scratch) {
-  for (std::size_t r = 0; r < w.size(); ++r) w[r] = soft(-c * sum[r], c * extra);
+  for (std::size_t r = 0; r < w.size(); ++r) w[r] = extra == 0 ? -c * sum[r] : soft(-c * sum[r], c * extra);
   prox_row(p, w, c * t_alpha, weight, scratch);
 }
 
@@ -144,8 +144,7 @@ class RdaRule {
  private:
   P p_;
   Width<K> k_;
-  double alpha_, rho_, rate_ = 0, t_alpha_ = 0, extra_ = 0;
-  double rounds_ = 0, gamma_ = 0;
+  Shared alpha_, rho_, rate_, t_alpha_, extra_, rounds_, gamma_;
   DualTrail trail_;  // if it is averaged
   std::vector<double> weights_;
   std::vector<double> w_;  // weights of the feature at hand
@@ -185,16 +184,16 @@ class RdaRule {
   double end_of(double x, double a, double before) const {
     const double push = gamma_ * rho_;
     const double root = push > 0 ? 2 * x / (push + std::sqrt(push * push + 4 * a * x)) : 0.0;
-    return std::clamp(std::floor(push > 0 ? root * root : x / a), std::max(before, trail_.first()), rounds_);
+    return std::clamp(std::floor(push > 0 ? root * root : x / a), std::max(before, trail_.first()), double{rounds_});
   }
   // Σ of v/(γ√t) held in the box over the rounds after `before`: it is on the bound behind it, then free, then on the
   // bound before it.
   double boxed_sum(double v, double before) const {
     const double size = std::fabs(v), high = v > 0 ? p_.high : -p_.low, low = v > 0 ? p_.low : -p_.high;
     auto reached = [&](double bound) {  // the last round with v/(γ√t) at or beyond it
-      if (bound <= 0) return rounds_;
+      if (bound <= 0) return double{rounds_};
       const double root = size / (gamma_ * bound);
-      return std::clamp(std::floor(root * root), before, rounds_);
+      return std::clamp(std::floor(root * root), before, double{rounds_});
     };
     const double freed = reached(high), held = std::max(freed, reached(low));
     double sum = size * trail_.rates(freed, held);
@@ -296,7 +295,7 @@ class AdaptiveDualRule {
  private:
   P p_;
   Width<K> k_;
-  double alpha_, beta_, rounds_ = 0, eta_ = 0;
+  Shared alpha_, beta_, rounds_, eta_;
   std::vector<double> weights_;
   std::vector<double> w_;  // weights of the feature at hand
   Slots slots_;            // a feature: s; m (FTRL: √s); c; G; FTRL: the weights it had when last read

@@ -120,7 +120,7 @@ class FobosRule {
   Lazy lazy_;
   Width<K> k_;
   std::size_t features_;
-  double alpha_, eta_ = 0;
+  Shared alpha_, eta_;
   std::vector<double> weights_;  // of the penalty, one a feature, or none
   Slots slots_;                  // a feature: its stamp, then its weights
 
@@ -231,7 +231,7 @@ class AdaptiveRule {
  private:
   P p_;
   Width<K> k_;
-  double alpha_, eta_ = 0, rounds_ = 0;
+  Shared alpha_, eta_, rounds_;
   std::vector<double> weights_;
   Slots slots_;  // a feature: the round it is up to date with, s, m, its step, its weights
   mutable Scratch scratch_;

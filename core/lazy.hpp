@@ -26,6 +26,7 @@
 
 #include "averaging.hpp"
 #include "penalties.hpp"
+#include "slots.hpp"
 
 namespace gossamer {
 
@@ -77,7 +78,7 @@ class Additive {
 
  private:
   P p_;
-  double total_ = 0;  // Σ s
+  Shared total_;  // Σ s
   mutable Scratch scratch_;
 };
 
@@ -228,7 +229,7 @@ class Truncation {
   Truncation(std::size_t period, double threshold) : period_(period), threshold_(threshold) {}
   void advance(double s) {
     rounds_ += 1;
-    if (static_cast<std::size_t>(rounds_) % period_ == 0) total_ += s * static_cast<double>(period_);
+    if (static_cast<std::size_t>(double{rounds_}) % period_ == 0) total_ += s * static_cast<double>(period_);
   }
   double now() const { return total_; }
   bool full() const { return false; }
@@ -256,7 +257,7 @@ class Truncation {
  private:
   std::size_t period_;
   double threshold_;
-  double total_ = 0, rounds_ = 0;  // Σ of the truncations, t
+  Shared total_, rounds_;  // Σ of the truncations, t
 
   // Up to the threshold a weight follows a line, beyond it stays what it is.
   template <class Line>

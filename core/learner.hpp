@@ -113,6 +113,11 @@ struct StateVisitor {
   void operator()(const char* name, std::span<double> values) const { f(context, name, values, nullptr); }
   void operator()(const char* name, Slots& slots) const { f(context, name, slots.all(), nullptr); }
   void operator()(const char* name, double& value) const { f(context, name, {&value, 1}, nullptr); }
+  void operator()(const char* name, Shared& shared) const {
+    double value = shared;
+    f(context, name, {&value, 1}, nullptr);
+    shared = value;
+  }
 };
 
 template <class Rule>

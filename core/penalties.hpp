@@ -81,7 +81,7 @@ struct NonNegativeL1 {
   double value(double w) const { return w >= 0 ? w : infinity; }
   template <class T>
   T prox(T v, T s) const {
-    return std::max(v - s, T(0));
+    return std::max(T(0), v - s);  // in this order −0 becomes 0
   }
   double dual(double v) const { return std::max(v, 0.0); }
 };

@@ -4,7 +4,9 @@
 // nothing however many there are.
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -30,6 +32,18 @@ class Slots {
   };
   std::unique_ptr<double, Free> numbers_;
   std::size_t count_;
+};
+
+// A number of a rule that all features share. It is kept as bits, so that the compiler sees that writing to slots does
+// not change it and holds it in a register all along a row.
+class Shared {
+ public:
+  Shared(double x = 0) : bits_(std::bit_cast<std::uint64_t>(x)) {}
+  operator double() const { return std::bit_cast<double>(bits_); }
+  Shared& operator+=(double x) { return *this = *this + x; }
+
+ private:
+  std::uint64_t bits_;
 };
 
 }  // namespace gossamer
