@@ -75,6 +75,20 @@ class RdaRule {
   void update(std::size_t j, double x, const double* slope) {
     for (std::size_t r = 0; r < k_(); ++r) slots_[j * stride() + r] += x * slope[r];
   }
+  double peek(std::size_t j) const
+    requires(K == 1)
+  {
+    double w;
+    weights(j, &w);
+    return w;
+  }
+  Pack peek(std::size_t i, std::size_t j) const {
+    const Pack sums{slots_[i * stride()], slots_[j * stride()]}, c = spread(rate_);
+    Pack w = -c * sums;
+    if (extra_ != 0) w = soft(w, c * spread(extra_));
+    return prox_pair(p_, w, c * spread(t_alpha_) * weights_of(weights_, i, j));
+  }
+  void move(std::size_t j, double, double x, double slope) { slots_[j * stride()] += x * slope; }
   void end() {
     rounds_ += 1;
     if constexpr (Roomy) trail_.push(rounds_, rate(gamma_, rounds_), gamma_ * rho_ * std::sqrt(rounds_));
@@ -153,8 +167,7 @@ class RdaRule {
 
   std::size_t stride() const { return k_() + Roomy * (k_() + 1); }
   std::span<const double> sum(std::size_t j) const { return {&slots_[j * stride()], k_()}; }
-  void weights(std::size_t j, double* w) const {
-    if (rounds_ == 0) return start(j, w);
+  void weights(std::size_t j, double* w) const {  // before the first round: of rate 0
     dual_weights(p_, sum(j), {w, k_()}, rate_, t_alpha_, extra_, weight_of(weights_, j), scratch_);
   }
   // 1 / (γ√t); without the strongly convex helper (γ = 0) the penalty must be strongly convex itself, and a huge rate

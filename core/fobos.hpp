@@ -33,6 +33,10 @@ inline double weight_of(const std::vector<double>& weights, std::size_t j) {
   return weights.empty() ? 1.0 : weights[j];
 }
 
+inline Pack weights_of(const std::vector<double>& weights, std::size_t i, std::size_t j) {
+  return weights.empty() ? spread(1.0) : Pack{weights[i], weights[j]};
+}
+
 // Roomy if it has room for what averaging keeps (averaging.hpp).
 template <std::size_t K, class Lazy, bool Roomy = false>
 class FobosRule {
@@ -67,6 +71,27 @@ class FobosRule {
     double* slot = &slots_[j * stride()];
     for (std::size_t r = 0; r < k_(); ++r) slot[1 + r] -= x * (eta_ * slope[r]);
     if constexpr (std::is_same_v<Lazy, Constrained>) lazy_.catch_up({slot + 1, k_()}, 0, 1.0);
+  }
+  double peek(std::size_t j) const
+    requires(K == 1)
+  {
+    const double* slot = &slots_[j * stride()];
+    double w = slot[1];
+    lazy_.catch_up({&w, 1}, slot[0], weight_of(weights_, j));
+    return w;
+  }
+  Pack peek(std::size_t i, std::size_t j) const {
+    if constexpr (requires(Pack w) { lazy_.caught_up(w, w, w); }) {
+      const double *a = &slots_[i * stride()], *b = &slots_[j * stride()];
+      return lazy_.caught_up(Pack{a[1], b[1]}, Pack{a[0], b[0]}, weights_of(weights_, i, j));
+    }
+    return Pack{peek(i), peek(j)};
+  }
+  void move(std::size_t j, double w, double x, double slope) {
+    double* slot = &slots_[j * stride()];
+    slot[0] = lazy_.now();
+    slot[1] = w - x * (eta_ * slope);
+    if constexpr (std::is_same_v<Lazy, Constrained>) lazy_.catch_up({slot + 1, 1}, 0, 1.0);
   }
   void end() { lazy_.advance(eta_ * alpha_); }
   void read(std::size_t j, double* w) const {

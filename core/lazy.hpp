@@ -40,6 +40,13 @@ void prox_row(const P& p, std::span<double> w, double s, double weight, Scratch&
   }
 }
 
+// p.prox of two numbers
+template <class P>
+Pack prox_pair(const P& p, Pack v, Pack s) {
+  if constexpr (std::is_same_v<P, L1>) return soft(v, s);
+  return Pack{p.prox(v[0], s[0]), p.prox(v[1], s[1])};
+}
+
 inline bool all_zero(std::span<const double> w) {
   return std::all_of(w.begin(), w.end(), [](double x) { return x == 0; });
 }
@@ -56,6 +63,7 @@ class Additive {
   void catch_up(std::span<double> w, double stamp, double weight) const {
     prox_row(p_, w, total_ - stamp, weight, scratch_);
   }
+  Pack caught_up(Pack w, Pack stamp, Pack weight) const { return prox_pair(p_, w, (spread(total_) - stamp) * weight); }
   void add_path(std::span<const double> w, double n, double weight, const Trail& trail, double* sum) const {
     std::size_t t = trail.before(n);
     add_steps(w, static_cast<double>(trail.rounds() - t), sum, [&](std::span<double> row) {

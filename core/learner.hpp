@@ -8,6 +8,10 @@
 //     begin(η)               a round starts with this step
 //     accumulate(j, x, z)    z += x · W_j, with W_j brought up to date
 //     update(j, x, slope)    the gradient x · slope arrives at feature j
+//     peek(j), peek(i, j), move(j, w, x, slope)
+//                            instead of both, for one output: W_j as it stands now (W_i and W_j), changing nothing, and
+//                            the gradient x · slope at a feature whose weight was seen to be w. The state is written
+//                            once a round
 //     end()                  the round is over: whatever happens to the features that were not in it
 //     read(j, w)             W_j as it stands now, changing nothing
 //     visit(f)               f(name, a double, a vector of them, or slots) for all of its state, to save and restore it
@@ -25,6 +29,7 @@
 #include <vector>
 
 #include "losses.hpp"
+#include "pack.hpp"
 #include "slots.hpp"
 
 namespace gossamer {
@@ -121,13 +126,19 @@ struct StateVisitor {
 };
 
 template <class Rule>
+constexpr bool peeks = requires(const Rule& rule) { rule.peek(std::size_t{}); };
+
+template <class Rule>
 constexpr bool averages = requires(const Rule& rule, double* w) { rule.read_average(std::size_t{}, w); };
 
 template <class Rule>
 class Engine final : public Learner {
  public:
   Engine(Rule rule, std::size_t features, std::size_t outputs, bool fit_intercept)
-      : Learner(features, outputs), rule_(std::move(rule)), intercept_(fit_intercept ? outputs : 0) {
+      : Learner(features, outputs),
+        rule_(std::move(rule)),
+        intercept_(fit_intercept ? outputs : 0),
+        large_(features * outputs > 1 << 17) {
     if (averages<Rule>) intercept_sum_.resize(intercept_.values().size());
   }
 
@@ -163,60 +174,113 @@ class Engine final : public Learner {
   Rule rule_;
   Intercept intercept_;
   std::vector<double> intercept_sum_;  // over the rounds, if it averages
+  bool large_;                         // whether the state is beyond the near caches
 
   template <class T>
   void run(const Examples<T>& examples, const LossCall& loss) {
-    const std::size_t k = outputs_;
-    std::vector<double> z(k), slope(k);
+    std::vector<double> many(Rule::width == 1 ? 0 : 2 * outputs_), seen;
+    double one[2];
+    const std::span<double> z(Rule::width == 1 ? one : many.data(), outputs_), slope(z.data() + outputs_, outputs_);
+    const double tame = loss.tame_slope();
     for (std::size_t i = 0; i < examples.count; ++i) {
       const double weight = examples.weight ? examples.weight[i] : 1.0;
       if (weight == 0) continue;
-      const std::int64_t begin = examples.begins[i], end = examples.ends[i];
-      if (i + 2 < examples.count) {  // rows come in any order: fetch the one after next, then what its features need
-        fetch(examples.index, examples.begins[i + 2], examples.ends[i + 2]);
-        fetch(examples.value, examples.begins[i + 2], examples.ends[i + 2]);
-      }
-      if (i + 1 < examples.count) {
-        for (std::int64_t n = examples.begins[i + 1]; n < examples.ends[i + 1]; ++n) {
-          rule_.prefetch(feature(examples, n));
-        }
-      }
+      fetch_ahead(examples, i);
       const auto b = intercept_.values();
-      for (std::size_t r = 0; r < k; ++r) z[r] = b.empty() ? 0.0 : b[r];
+      for (std::size_t r = 0; r < outputs_; ++r) z[r] = b.empty() ? 0.0 : b[r];
       rule_.begin(examples.step[i]);
-      if constexpr (Rule::width == 1) {  // two sums in registers, so that no addition waits for the one before
-        double even = 0, odd = 0;
-        std::int64_t n = begin;
-        for (; n + 2 <= end; n += 2) {
-          rule_.accumulate(feature(examples, n), static_cast<double>(examples.value[n]), &even);
-          rule_.accumulate(feature(examples, n + 1), static_cast<double>(examples.value[n + 1]), &odd);
-        }
-        if (n < end) rule_.accumulate(feature(examples, n), static_cast<double>(examples.value[n]), &even);
-        z[0] += even + odd;
-      } else {
-        for (std::int64_t n = begin; n < end; ++n) {
-          rule_.accumulate(feature(examples, n), static_cast<double>(examples.value[n]), z.data());
-        }
-      }
+      const Row<T> row(examples, i);
+      add_margins(row, z.data(), seen);
       counts_[0] += 1;
       counts_[1] += weight;
       counts_[2] += weight * loss(z, examples.y + i * examples.targets, slope);
-      for (double& s : slope) s *= weight;
-      if constexpr (Rule::width == 1) {
-        const double g = slope[0];
-        for (std::int64_t n = begin; n < end; ++n) {
-          rule_.update(feature(examples, n), static_cast<double>(examples.value[n]), &g);
-        }
-      } else {
-        for (std::int64_t n = begin; n < end; ++n) {
-          rule_.update(feature(examples, n), static_cast<double>(examples.value[n]), slope.data());
-        }
+      if (weight != 1) {
+        for (double& s : slope) s *= weight;
       }
-      if (!b.empty()) intercept_.update(slope, loss.tame_slope());
+      update(row, slope.data(), seen);
+      if (!b.empty()) intercept_.update(slope, tame);
       if constexpr (averages<Rule>) {
         for (std::size_t r = 0; r < b.size(); ++r) intercept_sum_[r] += b[r];
       }
       rule_.end();
+    }
+  }
+
+  // One example: n features and their values.
+  template <class T>
+  struct Row {
+    const std::int32_t* index;
+    const T* value;
+    std::size_t n;
+
+    Row(const Examples<T>& examples, std::size_t i)
+        : index(examples.index + examples.begins[i]),
+          value(examples.value + examples.begins[i]),
+          n(static_cast<std::size_t>(examples.ends[i] - examples.begins[i])) {}
+    std::size_t feature(std::size_t k) const { return static_cast<std::size_t>(index[k]); }
+    double x(std::size_t k) const { return static_cast<double>(value[k]); }
+  };
+
+  // z += W'x; `seen` gets the weights where the rule peeks. One output is summed in two registers, so that no addition
+  // waits for the one before.
+  template <class T>
+  void add_margins(const Row<T>& row, double* z, std::vector<double>& seen) {
+    if constexpr (peeks<Rule>) {
+      if (seen.size() < row.n) seen.resize(2 * row.n);
+      double* to = seen.data();
+      Pack sums = {};
+      std::size_t k = 0;
+      for (; k + 2 <= row.n; k += 2) {
+        const Pack w = rule_.peek(row.feature(k), row.feature(k + 1));
+        to[k] = w[0], to[k + 1] = w[1];
+        sums += Pack{row.x(k), row.x(k + 1)} * w;
+      }
+      if (k < row.n) {
+        to[k] = rule_.peek(row.feature(k));
+        *z += row.x(k) * to[k];
+      }
+      *z += sums[0] + sums[1];
+    } else if constexpr (Rule::width == 1) {
+      double even = 0, odd = 0;
+      std::size_t k = 0;
+      for (; k + 2 <= row.n; k += 2) {
+        rule_.accumulate(row.feature(k), row.x(k), &even);
+        rule_.accumulate(row.feature(k + 1), row.x(k + 1), &odd);
+      }
+      if (k < row.n) rule_.accumulate(row.feature(k), row.x(k), &even);
+      *z += even + odd;
+    } else {
+      for (std::size_t k = 0; k < row.n; ++k) rule_.accumulate(row.feature(k), row.x(k), z);
+    }
+  }
+
+  // The gradient of one example.
+  template <class T>
+  void update(const Row<T>& row, const double* slope, const std::vector<double>& seen) {
+    if constexpr (peeks<Rule>) {
+      const double g = *slope, *w = seen.data();
+      for (std::size_t k = 0; k < row.n; ++k) rule_.move(row.feature(k), w[k], row.x(k), g);
+    } else if constexpr (Rule::width == 1) {
+      const double g = *slope;
+      for (std::size_t k = 0; k < row.n; ++k) rule_.update(row.feature(k), row.x(k), &g);
+    } else {
+      for (std::size_t k = 0; k < row.n; ++k) rule_.update(row.feature(k), row.x(k), slope);
+    }
+  }
+
+  // Rows come in any order: asks for a row some rounds before its turn and, where the state is too large to be near,
+  // for the state of its features a round before. (Inlined by force: GCC drops calls of functions that only prefetch.)
+  template <class T>
+  [[gnu::always_inline]] void fetch_ahead(const Examples<T>& examples, std::size_t i) const {
+    constexpr std::size_t ahead = 4;
+    if (i + ahead < examples.count) {
+      fetch(examples.index, examples.begins[i + ahead], examples.ends[i + ahead]);
+      fetch(examples.value, examples.begins[i + ahead], examples.ends[i + ahead]);
+    }
+    if (large_ && i + 1 < examples.count) {
+      for (std::int64_t n = examples.begins[i + 1]; n < examples.ends[i + 1]; ++n) {
+        rule_.prefetch(static_cast<std::size_t>(examples.index[n]));
+      }
     }
   }
 
@@ -225,10 +289,6 @@ class Engine final : public Learner {
   static void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
     constexpr std::int64_t line = 64 / sizeof(T);
     for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
-  }
-  template <class T>
-  static std::size_t feature(const Examples<T>& examples, std::int64_t n) {
-    return static_cast<std::size_t>(examples.index[n]);
   }
 };
 

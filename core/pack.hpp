@@ -1,5 +1,6 @@
 // Pairs of doubles handled by one instruction, through the vector extension of GCC and Clang. Every 64-bit processor
-// has them. Only for the loops that compilers were measured to leave scalar: those that select by a comparison.
+// has them. Only for the loops that compilers were measured to leave scalar: those that select by a comparison
+// or gather.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include <span>
 #include <variant>
 
+#include "pack.hpp"
 #include "projections.hpp"
 #include "sums.hpp"
 
@@ -26,6 +27,11 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 template <class T>
 T soft(T v, T s) {
   return v - std::min(std::max(v, -s), s);
+}
+
+inline Pack soft(Pack v, Pack s) {
+  const Pack low = v > -s ? v : -s;
+  return v - (low < s ? low : s);
 }
 
 // |w|
