@@ -1,0 +1,294 @@
+#include "coordinate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gossamer {
+
+namespace {
+
+// ∂φ(w) = [low, high] of each penalty
+struct Interval {
+  double low, high;
+};
+
+Interval subdifferential(const L1&, double w) {
+  return w > 0 ? Interval{1, 1} : w < 0 ? Interval{-1, -1} : Interval{-1, 1};
+}
+Interval subdifferential(const L2Squared&, double w) { return {w, w}; }
+Interval subdifferential(const Berhu& p, double w) {
+  if (std::fabs(w) > p.gamma) return {w / p.gamma, w / p.gamma};
+  return subdifferential(L1{}, w);
+}
+Interval subdifferential(const ElasticNet& p, double w) {
+  const Interval l1 = subdifferential(L1{}, w);
+  return {p.l1_ratio * l1.low + (1 - p.l1_ratio) * w, p.l1_ratio * l1.high + (1 - p.l1_ratio) * w};
+}
+Interval subdifferential(const NonNegativeL1&, double w) { return w > 0 ? Interval{1, 1} : Interval{-infinity, 1}; }
+Interval subdifferential(const Box& p, double w) {
+  return {w <= p.low ? -infinity : 0.0, w >= p.high ? infinity : 0.0};
+}
+
+double value_of(const Box&, double) { return 0; }
+template <class P>
+double value_of(const P& p, double w) {
+  return p.value(w);
+}
+
+template <class T>
+double dot(const SparseLines<T>& x, std::size_t j, const double* v) {
+  const std::int64_t end = x.starts[j + 1];
+  std::int64_t e = x.starts[j];
+  double a = 0, b = 0;
+  for (; e + 2 <= end; e += 2) {
+    a += static_cast<double>(x.value[e]) * v[x.index[e]];
+    b += static_cast<double>(x.value[e + 1]) * v[x.index[e + 1]];
+  }
+  if (e < end) a += static_cast<double>(x.value[e]) * v[x.index[e]];
+  return a + b;
+}
+
+template <class T>
+double dot(const DenseLines<T>& x, std::size_t j, const double* v) {
+  const T* value = x.value + j * x.length;
+  double lane[8] = {};
+  std::size_t i = 0;
+  for (; i + 8 <= x.length; i += 8) {
+    for (std::size_t r = 0; r < 8; ++r) lane[r] += static_cast<double>(value[i + r]) * v[i + r];
+  }
+  for (; i < x.length; ++i) lane[0] += static_cast<double>(value[i]) * v[i];
+  return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+template <class L, class P>
+class Solver final : public CoordinateSolver {
+ public:
+  Solver(const L& columns, unsigned threads, const MeanLoss& loss, const P& penalty, std::span<const double> weights,
+         bool fit_intercept)
+      : x_(columns),
+        threads_(threads),
+        loss_(loss),
+        penalty_(penalty),
+        a_(weights.begin(), weights.end()),
+        fit_intercept_(fit_intercept),
+        n_(columns.length),
+        w_(columns.count),
+        g_(columns.count),
+        hessian_(columns.count),
+        violation_(columns.count),
+        z_(n_),
+        s_(n_),
+        h_(n_),
+        v_(n_),
+        step_(n_) {}
+
+  Standing start(std::span<const double> W, std::span<const double> b, double alpha) override {
+    std::copy(W.begin(), W.end(), w_.begin());
+    b_ = b[0];
+    std::fill(z_.begin(), z_.end(), 0.0);
+    for (std::size_t j = 0; j < w_.size(); ++j) {
+      if (w_[j] != 0) x_.each(j, [&](std::size_t i, double x) { z_[i] += x * w_[j]; });
+    }
+    have_squares_ = false;
+    settle();
+    return {value_, measure(alpha), 0, 0};
+  }
+
+  Standing round(double alpha, double share, std::size_t max_epochs) override {
+    Standing now{value_, measure(alpha), 0, 0};
+    choose();
+    now.working = working_.size();
+    if (working_.empty() || now.violation == 0) return now;
+    model();
+    now.epochs = descend(alpha, share * now.violation, max_epochs);
+    line_search(alpha);
+    settle();
+    now.loss = value_;
+    now.violation = measure(alpha);
+    return now;
+  }
+
+  std::span<const double> weights() const override { return w_; }
+  std::span<const double> intercept() const override { return {&b_, 1}; }
+  std::span<const double> slopes() const override { return s_; }
+  std::span<const double> gradient() const override { return g_; }
+
+ private:
+  double strength(double alpha, std::size_t j) const { return a_.empty() ? alpha : alpha * a_[j]; }
+
+  // The exact intercept, then loss, slopes and gradient at w.
+  void settle() {
+    if (fit_intercept_) {
+      const BestIntercept best = loss_.best_intercept(z_.data(), &b_);
+      b_ = best.b[0];
+    }
+    value_ = loss_.slopes(z_.data(), &b_, s_.data());
+    product(Lines(x_), s_, 1, g_, threads_);
+  }
+
+  // How far −g_j is from α a_j ∂φ(w_j), for every j; the largest.
+  double measure(double alpha) {
+    double most = 0;
+    for (std::size_t j = 0; j < w_.size(); ++j) {
+      const Interval at = subdifferential(penalty_, w_[j]);
+      const double s = strength(alpha, j), low = s > 0 || std::isfinite(at.low) ? s * at.low : at.low,
+                   high = s > 0 || std::isfinite(at.high) ? s * at.high : at.high;
+      const double v = std::max({-g_[j] - high, low + g_[j], 0.0});
+      violation_[j] = v;
+      most = std::max(most, v);
+    }
+    return most;
+  }
+
+  // The working set: all features with a weight, and at most as many again that violate most.
+  void choose() {
+    working_.clear();
+    candidates_.clear();
+    for (std::size_t j = 0; j < w_.size(); ++j) {
+      if (w_[j] != 0)
+        working_.push_back(j);
+      else if (violation_[j] > 0)
+        candidates_.push_back(j);
+    }
+    const std::size_t room = std::max<std::size_t>(first_working, working_.size());
+    if (candidates_.size() > room) {
+      std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(room), candidates_.end(),
+                       [&](std::size_t i, std::size_t j) { return violation_[i] > violation_[j]; });
+      candidates_.resize(room);
+    }
+    working_.insert(working_.end(), candidates_.begin(), candidates_.end());
+    std::sort(working_.begin(), working_.end());
+  }
+
+  // h, and Σ h x² of the working set
+  void model() {
+    if (!loss_.is_quadratic() || !have_squares_) loss_.curvatures(z_.data(), &b_, h_.data());
+    sum_h_ = 0;
+    for (double h : h_) sum_h_ += h;
+    in_parts(working_.size(), 64, threads_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t c = begin; c < end; ++c) {
+        const std::size_t j = working_[c];
+        if (loss_.is_quadratic() && have_squares_ && hessian_[j] > 0) continue;
+        double sum = 0;
+        x_.each(j, [&](std::size_t i, double x) { sum += h_[i] * x * x; });
+        hessian_[j] = sum + 1e-12 * sum_h_;
+      }
+    });
+    have_squares_ = true;
+  }
+
+  // Minimises the model over the working set; leaves w + d in new_, h·Xd in v.
+  std::size_t descend(double alpha, double enough, std::size_t max_epochs) {
+    new_.resize(working_.size());
+    for (std::size_t c = 0; c < working_.size(); ++c) new_[c] = w_[working_[c]];
+    std::fill(v_.begin(), v_.end(), 0.0);
+    step_b_ = 0;
+    std::vector<std::uint32_t> all(working_.size()), moving;
+    std::iota(all.begin(), all.end(), 0u);
+    std::size_t epochs = 0;
+    while (epochs < max_epochs) {
+      ++epochs;
+      if (epoch(alpha, all) <= enough) break;
+      // Those that are away from zero, until they rest; then all again.
+      moving.clear();
+      for (std::uint32_t c : all) {
+        if (new_[c] != 0) moving.push_back(c);
+      }
+      while (epochs < max_epochs) {
+        ++epochs;
+        if (epoch(alpha, moving) <= 0.5 * enough) break;
+      }
+    }
+    return epochs;
+  }
+
+  double epoch(double alpha, const std::vector<std::uint32_t>& over) {
+    double most = 0;
+    for (std::uint32_t c : over) {
+      const std::size_t j = working_[c];
+      const double G = g_[j] + dot(x_, j, v_.data()), H = hessian_[j], before = new_[c];
+      const double now = penalty_.prox(before - G / H, strength(alpha, j) / H);
+      const double by = now - before;
+      if (by == 0) continue;
+      x_.each(j, [&](std::size_t i, double x) { v_[i] += h_[i] * x * by; });
+      new_[c] = now;
+      most = std::max(most, H * std::fabs(by));
+    }
+    if (fit_intercept_ && sum_h_ > 0) {
+      double G = 0;
+      for (double v : v_) G += v;
+      for (double s : s_) G += s;
+      const double by = -G / sum_h_;
+      for (std::size_t i = 0; i < n_; ++i) v_[i] += h_[i] * by;
+      step_b_ += by;
+    }
+    return most;
+  }
+
+  // w + βd, b + βd_b with the first β = 1, ½, ¼ … that lowers F enough (Armijo).
+  void line_search(double alpha) {
+    std::fill(step_.begin(), step_.end(), 0.0);
+    double promised = 0, before = 0;
+    for (std::size_t c = 0; c < working_.size(); ++c) {
+      const std::size_t j = working_[c];
+      const double d = new_[c] - w_[j];
+      if (d == 0) continue;
+      x_.each(j, [&](std::size_t i, double x) { step_[i] += x * d; });
+      const double rise = strength(alpha, j) * (value_of(penalty_, new_[c]) - value_of(penalty_, w_[j]));
+      promised += g_[j] * d + rise;
+      before += strength(alpha, j) * value_of(penalty_, w_[j]);
+    }
+    double share = 1;
+    if (!loss_.is_quadratic()) {
+      std::vector<double> there(n_);
+      for (int halvings = 0; halvings < 40; ++halvings, share /= 2) {
+        const double b = b_ + share * step_b_;
+        double after = 0;
+        for (std::size_t i = 0; i < n_; ++i) there[i] = z_[i] + share * step_[i];
+        for (std::size_t c = 0; c < working_.size(); ++c) {
+          const std::size_t j = working_[c];
+          after += strength(alpha, j) * value_of(penalty_, w_[j] + share * (new_[c] - w_[j]));
+        }
+        const double change = loss_.value(there.data(), &b) + after - value_ - before;
+        if (change <= 0.01 * share * promised + 1e-15 * std::fabs(value_)) break;
+      }
+    }
+    for (std::size_t c = 0; c < working_.size(); ++c) {
+      const std::size_t j = working_[c];
+      w_[j] = share == 1 ? new_[c] : w_[j] + share * (new_[c] - w_[j]);
+    }
+    for (std::size_t i = 0; i < n_; ++i) z_[i] += share * step_[i];
+    b_ += share * step_b_;
+  }
+
+  static constexpr std::size_t first_working = 100;
+
+  L x_;
+  unsigned threads_;
+  const MeanLoss& loss_;
+  P penalty_;
+  std::vector<double> a_;
+  bool fit_intercept_, have_squares_ = false;
+  std::size_t n_;
+  double b_ = 0, value_ = 0, step_b_ = 0, sum_h_ = 0;
+  std::vector<double> w_, g_, hessian_, violation_;  // one a feature
+  std::vector<double> z_, s_, h_, v_, step_;         // one an example: margins, slopes, curvatures, h·Xd, Xd
+  std::vector<std::size_t> working_, candidates_;
+  std::vector<double> new_;  // w + d on the working set
+};
+
+}  // namespace
+
+std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, const MeanLoss& loss,
+                                                         const CoordinatePenalty& penalty,
+                                                         std::span<const double> weights, bool fit_intercept) {
+  return std::visit(
+      [&](const auto& columns, const auto& p) -> std::unique_ptr<CoordinateSolver> {
+        return std::make_unique<Solver<std::decay_t<decltype(columns)>, std::decay_t<decltype(p)>>>(
+            columns, design.threads(), loss, p, weights, fit_intercept);
+      },
+      design.column_lines(), penalty);
+}
+
+}  // namespace gossamer
