@@ -421,6 +421,12 @@ void bind_batch(nb::module_& m) {
           },
           "p"_a, "above"_a.noconvert(), "below"_a.noconvert(), Free())
       .def(
+          "weighted_squares",
+          [](const Design& X, Vector<const double> h, Vector<double> out) {
+            X.weighted_squares(span_of(h), span_of(out));
+          },
+          "h"_a, "out"_a.noconvert(), Free())
+      .def(
           "reduced",
           [](const Design& X, Vector<const std::int32_t> kept, std::size_t count) {
             return X.reduced(span_of(kept), count);
@@ -465,7 +471,8 @@ void bind_batch(nb::module_& m) {
       .def_ro("loss", &Standing::loss)
       .def_ro("violation", &Standing::violation)
       .def_ro("epochs", &Standing::epochs)
-      .def_ro("working", &Standing::working);
+      .def_ro("working", &Standing::working)
+      .def_ro("step", &Standing::step);
   nb::class_<CoordinateSolver>(m, "CoordinateSolver")
       .def(
           "start",

@@ -30,6 +30,29 @@ Interval subdifferential(const Box& p, double w) {
   return {w <= p.low ? -infinity : 0.0, w >= p.high ? infinity : 0.0};
 }
 
+// The piece of φ that w is inside of: between low and high φ is quadratic, with this curvature. At a kink low = high.
+struct Piece {
+  double low, high, curvature;
+};
+
+Piece piece(const L1&, double w) {
+  return w > 0 ? Piece{0, infinity, 0} : w < 0 ? Piece{-infinity, 0, 0} : Piece{0, 0, 0};
+}
+Piece piece(const L2Squared&, double) { return {-infinity, infinity, 1}; }
+Piece piece(const Berhu& p, double w) {
+  const double size = std::fabs(w), sign = w < 0 ? -1 : 1;
+  if (size == 0 || size == p.gamma) return {w, w, 0};
+  const Piece at = size < p.gamma ? Piece{0, p.gamma, 0} : Piece{p.gamma, infinity, 1 / p.gamma};
+  return sign > 0 ? at : Piece{-at.high, -at.low, at.curvature};
+}
+Piece piece(const ElasticNet& p, double w) {
+  Piece at = p.l1_ratio > 0 ? piece(L1{}, w) : piece(L2Squared{}, w);
+  at.curvature = 1 - p.l1_ratio;
+  return at;
+}
+Piece piece(const NonNegativeL1&, double w) { return w > 0 ? Piece{0, infinity, 0} : Piece{0, 0, 0}; }
+Piece piece(const Box& p, double w) { return w > p.low && w < p.high ? Piece{p.low, p.high, 0} : Piece{w, w, 0}; }
+
 double value_of(const Box&, double) { return 0; }
 template <class P>
 double value_of(const P& p, double w) {
@@ -91,6 +114,7 @@ class Solver final : public CoordinateSolver {
       if (w_[j] != 0) x_.each(j, [&](std::size_t i, double x) { z_[i] += x * w_[j]; });
     }
     have_squares_ = false;
+    damping_ = loss_.is_quadratic() ? 0 : 0.1;
     settle();
     return {value_, measure(alpha), 0, 0};
   }
@@ -103,6 +127,7 @@ class Solver final : public CoordinateSolver {
     model();
     now.epochs = descend(alpha, share * now.violation, max_epochs);
     line_search(alpha);
+    now.step = now_.step;
     settle();
     now.loss = value_;
     now.violation = measure(alpha);
@@ -166,6 +191,11 @@ class Solver final : public CoordinateSolver {
     if (!loss_.is_quadratic() || !have_squares_) loss_.curvatures(z_.data(), &b_, h_.data());
     sum_h_ = 0;
     for (double h : h_) sum_h_ += h;
+    if (damping_ > 0) {  // + ½ damping · mean curvature · Σ p (Xd)²
+      const double by = damping_ * sum_h_;
+      for (std::size_t i = 0; i < n_; ++i) h_[i] += by * loss_.weights()[i];
+      sum_h_ += by;
+    }
     in_parts(working_.size(), 64, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t c = begin; c < end; ++c) {
         const std::size_t j = working_[c];
@@ -195,12 +225,123 @@ class Solver final : public CoordinateSolver {
       for (std::uint32_t c : all) {
         if (new_[c] != 0) moving.push_back(c);
       }
-      while (epochs < max_epochs) {
-        ++epochs;
-        if (epoch(alpha, moving) <= 0.5 * enough) break;
+      double most = infinity;
+      for (int few = 0; few < 3 && epochs < max_epochs && most > 0.5 * enough; ++few, ++epochs) {
+        most = epoch(alpha, moving);
       }
+      if (most > 0.5 * enough) epochs += subspace(alpha, moving, 0.5 * enough);
     }
     return epochs;
+  }
+
+  // Conjugate gradients on the model over the weights that are inside a piece of φ, where the model is a quadratic;
+  // the step ends where a weight would leave its piece, or clips it there if that is better. Many times faster than
+  // coordinate descent where features are correlated.
+  std::size_t subspace(double alpha, const std::vector<std::uint32_t>& moving, double enough) {
+    std::vector<std::uint32_t> free;
+    std::vector<Piece> pieces;
+    for (std::uint32_t c : moving) {
+      const Piece at = piece(penalty_, new_[c]);
+      if (at.low < at.high) free.push_back(c), pieces.push_back(at);
+    }
+    const std::size_t m = free.size();
+    if (m == 0) return 0;
+    std::vector<double> rest(m), scale(m), bend(m), d(m), q(m), Hq(m), v_step(n_), hq(n_), column(n_);
+    double worst = 0;
+    for (std::size_t f = 0; f < m; ++f) {
+      const std::size_t j = working_[free[f]];
+      const double s = strength(alpha, j), w = new_[free[f]];
+      const Interval slope = subdifferential(penalty_, w);
+      bend[f] = s * pieces[f].curvature;
+      scale[f] = hessian_[j] + bend[f];
+      rest[f] = -(g_[j] + s * slope.low);
+    }
+    parallel_dots(free, v_, rest, -1.0);
+    double rest_b = 0;
+    if (fit_intercept_) {
+      for (std::size_t i = 0; i < n_; ++i) rest_b -= v_[i] + s_[i];
+    }
+    double d_b = 0, q_b = fit_intercept_ && sum_h_ > 0 ? rest_b / sum_h_ : 0, size = rest_b * q_b;
+    const std::vector<double> first = rest;
+    const double first_b = rest_b;
+    for (std::size_t f = 0; f < m; ++f) q[f] = rest[f] / scale[f], size += rest[f] * q[f];
+    std::size_t rounds = 0;
+    while (rounds < 30 && size > 0) {
+      ++rounds;
+      // hq = h ∘ (X q + q_b)
+      std::fill(column.begin(), column.end(), q_b);
+      for (std::size_t f = 0; f < m; ++f) {
+        const double by = q[f];
+        x_.each(working_[free[f]], [&](std::size_t i, double x) { column[i] += x * by; });
+      }
+      for (std::size_t i = 0; i < n_; ++i) hq[i] = h_[i] * column[i];
+      for (std::size_t f = 0; f < m; ++f) Hq[f] = bend[f] * q[f];
+      parallel_dots(free, hq, Hq, 1.0);
+      double Hq_b = 0, turn = 0;
+      for (std::size_t i = 0; i < n_; ++i) Hq_b += hq[i];
+      if (!fit_intercept_) Hq_b = 0;
+      for (std::size_t f = 0; f < m; ++f) turn += q[f] * Hq[f];
+      turn += q_b * Hq_b;
+      if (!(turn > 0)) break;
+      const double far = size / turn;
+      double next = 0;
+      worst = 0;
+      for (std::size_t f = 0; f < m; ++f) {
+        d[f] += far * q[f], rest[f] -= far * Hq[f];
+        next += rest[f] * rest[f] / scale[f];
+        worst = std::max(worst, std::fabs(rest[f]));
+      }
+      d_b += far * q_b, rest_b -= far * Hq_b;
+      const double p_b = fit_intercept_ && sum_h_ > 0 ? rest_b / sum_h_ : 0;
+      next += rest_b * p_b;
+      for (std::size_t i = 0; i < n_; ++i) v_step[i] += far * hq[i];
+      if (worst <= 0.3 * enough) break;
+      for (std::size_t f = 0; f < m; ++f) q[f] = rest[f] / scale[f] + next / size * q[f];
+      q_b = p_b + next / size * q_b;
+      size = next;
+    }
+    // Clipped to the pieces if the model still falls, shortened otherwise.
+    double longest = 1;
+    bool clipped = false;
+    std::vector<double> to(m);
+    for (std::size_t f = 0; f < m; ++f) {
+      const double w = new_[free[f]], at = w + d[f];
+      to[f] = std::min(std::max(at, pieces[f].low), pieces[f].high);
+      if (to[f] == at) continue;
+      clipped = true;
+      longest = std::min(longest, (to[f] - w) / d[f]);
+    }
+    if (clipped) {
+      std::fill(column.begin(), column.end(), d_b);
+      double change = -first_b * d_b;
+      for (std::size_t f = 0; f < m; ++f) {
+        const double by = to[f] - new_[free[f]];
+        x_.each(working_[free[f]], [&](std::size_t i, double x) { column[i] += x * by; });
+        change += by * (0.5 * bend[f] * by - first[f]);
+      }
+      for (std::size_t i = 0; i < n_; ++i) change += 0.5 * h_[i] * column[i] * column[i];
+      if (change < 0) {
+        for (std::size_t i = 0; i < n_; ++i) v_[i] += h_[i] * column[i];
+        for (std::size_t f = 0; f < m; ++f) new_[free[f]] = to[f];
+        step_b_ += d_b;
+        return rounds;
+      }
+    }
+    for (std::size_t i = 0; i < n_; ++i) v_[i] += longest * v_step[i];
+    for (std::size_t f = 0; f < m; ++f) {
+      double& w = new_[free[f]];
+      w = std::min(std::max(w + longest * d[f], pieces[f].low), pieces[f].high);
+    }
+    step_b_ += longest * d_b;
+    return rounds;
+  }
+
+  // out[f] += sign · <column of over[f], v>
+  void parallel_dots(const std::vector<std::uint32_t>& over, const std::vector<double>& v, std::vector<double>& out,
+                     double sign) {
+    in_parts(over.size(), 128, threads_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t f = begin; f < end; ++f) out[f] += sign * dot(x_, working_[over[f]], v.data());
+    });
   }
 
   double epoch(double alpha, const std::vector<std::uint32_t>& over) {
@@ -254,6 +395,9 @@ class Solver final : public CoordinateSolver {
         if (change <= 0.01 * share * promised + 1e-15 * std::fabs(value_)) break;
       }
     }
+    now_.step = share;
+    damping_ = share == 1 ? damping_ * 0.25 : std::max(4 * damping_, 0.01);
+    if (damping_ < 1e-5) damping_ = 0;
     for (std::size_t c = 0; c < working_.size(); ++c) {
       const std::size_t j = working_[c];
       w_[j] = share == 1 ? new_[c] : w_[j] + share * (new_[c] - w_[j]);
@@ -264,6 +408,7 @@ class Solver final : public CoordinateSolver {
 
   static constexpr std::size_t first_working = 100;
 
+  Standing now_;
   L x_;
   unsigned threads_;
   const MeanLoss& loss_;
@@ -271,7 +416,7 @@ class Solver final : public CoordinateSolver {
   std::vector<double> a_;
   bool fit_intercept_, have_squares_ = false;
   std::size_t n_;
-  double b_ = 0, value_ = 0, step_b_ = 0, sum_h_ = 0;
+  double b_ = 0, value_ = 0, step_b_ = 0, sum_h_ = 0, damping_ = 0;
   std::vector<double> w_, g_, hessian_, violation_;  // one a feature
   std::vector<double> z_, s_, h_, v_, step_;         // one an example: margins, slopes, curvatures, h·Xd, Xd
   std::vector<std::size_t> working_, candidates_;

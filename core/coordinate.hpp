@@ -32,6 +32,7 @@ struct Standing {
   double loss = 0;       // Σ p ℓ
   double violation = 0;  // how far −g is from α ∂Ω(w), the largest over features
   std::size_t epochs = 0, working = 0;
+  double step = 1;  // of the line search
 };
 
 class CoordinateSolver {

@@ -154,6 +154,21 @@ void Design::signed_sums(std::span<const double> p, std::span<double> above, std
       given_);
 }
 
+void Design::weighted_squares(std::span<const double> h, std::span<double> out) const {
+  std::visit(
+      [&](const auto& l) {
+        in_parts(l.count, grain_of(l, 1), l.entries() < worth_a_thread ? 1 : threads_,
+                 [&](std::size_t begin, std::size_t end) {
+                   for (std::size_t j = begin; j < end; ++j) {
+                     double sum = 0;
+                     l.each(j, [&](std::size_t i, double x) { sum += h[i] * x * x; });
+                     out[j] = sum;
+                   }
+                 });
+      },
+      column_lines());
+}
+
 namespace {
 
 template <class T>

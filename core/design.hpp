@@ -95,6 +95,8 @@ class Design {
   void gradient(std::span<const double> S, std::size_t k, std::span<double> G) const;
   // Σ_i [p_i x_ij]₊ and Σ_i [−p_i x_ij]₊ of every column
   void signed_sums(std::span<const double> p, std::span<double> above, std::span<double> below) const;
+  // Σ_i h_i x_ij² of every column
+  void weighted_squares(std::span<const double> h, std::span<double> out) const;
   // The columns j that have a new number kept[j] ≥ 0, as a design that owns them.
   std::unique_ptr<Design> reduced(std::span<const std::int32_t> kept, std::size_t count) const;
 

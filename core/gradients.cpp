@@ -69,7 +69,8 @@ class ScalarMean final : public MeanLoss {
       (here.slope < 0 ? low : high) = b;
       (here.slope < 0 ? low_slope : high_slope) = here.slope;
       const double middle = low / 2 + high / 2;
-      if (high - low <= 4e-16 * std::max(std::fabs(low), std::fabs(high)) || high - low < 1e-300) break;
+      const double width = high - low;
+      if (std::isfinite(width) && (width < 1e-300 || width <= 4e-16 * std::max(std::fabs(low), std::fabs(high)))) break;
       double next = here.curvature > 0 ? b - here.slope / here.curvature : unbounded;
       if (next == b) break;
       if (!(next > low && next < high) || !std::isfinite(next)) {
