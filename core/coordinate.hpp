@@ -52,4 +52,14 @@ std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, c
                                                          const CoordinatePenalty& penalty,
                                                          std::span<const double> weights, bool fit_intercept);
 
+// Penalties on blocks of numbers: norms of the whole block, or sums over it.
+using BlockwiseOrElementwise = std::variant<L2, LInf, SparseL2, L1, L2Squared, Berhu, ElasticNet, NonNegativeL1>;
+
+// Blocks are rows of W, or groups of them (members, starts as in blocks.hpp); `weights` are one a block, or empty.
+std::unique_ptr<CoordinateSolver> make_block_solver(const Design& design, const MeanLoss& loss,
+                                                    const BlockwiseOrElementwise& penalty,
+                                                    std::span<const double> weights,
+                                                    std::span<const std::int64_t> members,
+                                                    std::span<const std::int64_t> starts, bool fit_intercept);
+
 }  // namespace gossamer

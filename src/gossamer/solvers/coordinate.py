@@ -74,27 +74,45 @@ def _next_share(step: float, violation: float, before: float) -> float:
 
 def make(objective: Objective) -> Any:
     """Return the compiled solver of a problem."""
-    penalty = objective.penalty
+    penalty, data = objective.penalty, (objective.design, objective.mean)
+    weights = getattr(penalty, "weights", None)
     if objective.outputs == 1 and _single(objective):
-        core = penalty._core() if not isinstance(penalty, (penalties.Box, *_BLOCKS, penalties.NoPenalty)) else (
-            _core.Box(float(penalty.low), float(penalty.high)) if isinstance(penalty, penalties.Box) else _core.L1()
-        )
-        weights = getattr(penalty, "weights", None)
-        if isinstance(penalty, penalties.NoPenalty):
-            weights = np.zeros(objective.features)
-        return _core.coordinate_solver(objective.design, objective.mean, core, weights, objective.fit_intercept)
-    raise NotImplementedError
+        return _core.coordinate_solver(*data, *_compiled(penalty, objective.features), objective.fit_intercept)
+    groups = getattr(penalty, "parsed_groups", None)
+    members, starts = (None, None) if groups is None else (groups.members, groups.starts)
+    core, weights = (
+        (penalty._core(), weights) if isinstance(penalty, _BLOCKS) else _compiled(penalty, objective.features)
+    )
+    return _core.block_solver(*data, core, weights, members, starts, objective.fit_intercept)
+
+
+def _compiled(penalty: Any, features: int) -> tuple[Any, Any]:
+    """Return the compiled penalty on single numbers, and its weights."""
+    match penalty:
+        case penalties.NoPenalty():
+            return _core.L1(), np.zeros(features)
+        case penalties.Box():
+            return _core.Box(float(penalty.low), float(penalty.high)), None
+        case penalties.SparseGroupL2():  # on groups of one number: ρ|w| + (1 − ρ) ω |w|
+            weights = np.ones(features) if penalty.weights is None else penalty.weights
+            return _core.L1(), penalty.l1_ratio + (1 - penalty.l1_ratio) * weights
+        case penalties.GroupL2() | penalties.GroupLInf():
+            return _core.L1(), penalty.weights
+    return penalty._core(), penalty.weights
 
 
 def _single(objective: Objective) -> bool:
+    """Return whether the penalty is a sum over single weights, for one output."""
     penalty = objective.penalty
     if isinstance(penalty, penalties.Box):
         return np.ndim(penalty.low) == np.ndim(penalty.high) == 0
     if isinstance(penalty, _BLOCKS):  # groups of one number each are the ℓ1 norm
-        return penalty.parsed_groups is None and objective.outputs == 1
+        return penalty.parsed_groups is None
     return isinstance(penalty, (*_SINGLE, penalties.NoPenalty))
 
 
 def goes_with(objective: Objective) -> bool:
-    """Return whether there is a compiled solver for the penalty and the loss."""
-    return objective.outputs == 1 and _single(objective)
+    """Return whether there is a compiled solver for the penalty."""
+    if objective.outputs == 1 and _single(objective):
+        return True
+    return isinstance(objective.penalty, (*_SINGLE, *_BLOCKS, penalties.NoPenalty))
