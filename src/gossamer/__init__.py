@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gossamer.losses import *
     from gossamer.methods import *
     from gossamer.online import *
+    from gossamer.path import *
     from gossamer.penalties import *
     from gossamer.projections import *
     from gossamer.schedules import *
@@ -28,6 +29,7 @@ _HOMES = {
     "schedules": "Constant InverseSqrt InverseTime",
     "online": "OnlineClassifier OnlineRegressor",
     "batch": "BatchClassifier BatchRegressor",
+    "path": "BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath alpha_max",
     "solvers": "BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "

@@ -78,8 +78,10 @@ class _Batch(Linear):
     def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
         return weight
 
-    def _objective(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> tuple[Objective, targets.Targets]:
-        """Check everything; return the problem and how y is coded."""
+    def _objective(
+        self, X: Any, y: Any, sample_weight: Any, alpha: float
+    ) -> tuple[Objective, targets.Targets, tuple[Any, Array, Array | None]]:
+        """Check everything; return the problem, how y is coded, and the rows that count: X, y and their weights."""
         number(self.tol, "tol", least=0)
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a whole number, 1 or more; {self.max_iter!r} was given.")
@@ -112,10 +114,10 @@ class _Batch(Linear):
             fit_intercept=bool(self.fit_intercept),
         )
         objective.penalty_at(objective.origin())  # a penalty for other shapes says so here
-        return objective, coded
+        return objective, coded, (X, y, weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        objective, coded = self._objective(X, y, sample_weight, number(self.alpha, "alpha", least=0))
+        objective, coded, _ = self._objective(X, y, sample_weight, number(self.alpha, "alpha", least=0))
         solver = solvers.resolve(self.solver, objective)
         shape = (objective.features, objective.outputs)
         start = self._weights() if self.warm_start and hasattr(self, "coef_") else None

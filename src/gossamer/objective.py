@@ -154,6 +154,7 @@ class Objective:
         else:
             self.mean = NumPyLoss(loss, self.y, self.p)
         self._b = np.zeros(outputs)  # the last intercept: where the next search starts
+        self.memory: dict[str, Any] = {}  # what solvers keep from one strength to the next
         self._lipschitz: float | None = None
         self._scale: tuple[float, float] | None = None
 
@@ -225,8 +226,10 @@ class Objective:
 
     @property
     def _has_bound(self) -> bool:
-        return hasattr(self.loss, "_core") and not hasattr(self.loss, "value_at") and (
-            certificates.has_dual(self.penalty, self.alpha)
+        return (
+            hasattr(self.loss, "_core")
+            and not hasattr(self.loss, "value_at")
+            and (certificates.has_dual(self.penalty, self.alpha))
         )
 
     def lower_bound(self, point: Point) -> float:
@@ -329,14 +332,20 @@ class Objective:
         kept = np.flatnonzero(keep)
         if len(kept) > 0.9 * self.features:
             return self, None
-        number = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
+        weights = getattr(self.penalty, "weights", None)
+        penalty = self.penalty if weights is None else replace(self.penalty, weights=weights[kept])
+        return self.restricted(kept, penalty), kept
+
+    def restricted(self, kept: Array, penalty: Any) -> Objective:
+        """Return the problem over some features only."""
+        number = np.full(self.features, -1, np.int32)
+        number[kept] = np.arange(len(kept), dtype=np.int32)
         smaller = object.__new__(type(self))
         smaller.__dict__.update(self.__dict__)
         smaller.design, smaller.features = self.design.reduced(number, len(kept)), len(kept)
-        if getattr(self.penalty, "weights", None) is not None:
-            smaller.penalty = replace(self.penalty, weights=self.penalty.weights[kept])
+        smaller.penalty, smaller.memory, smaller._b = penalty, {}, self._b.copy()
         smaller._lipschitz, smaller._scale = None, None
-        return smaller, kept
+        return smaller
 
     def _longest_slope(self) -> float:
         """Return a bound on the slope of one example, in the norm that is dual to a row's."""

@@ -44,14 +44,15 @@ def solve(
     max_iter: int = 1000,
     start: Array | None = None,
     report: Callable[[Progress], Any] | None = None,
+    screen: bool = True,
 ) -> Solution:
     """Minimise the objective until the gap is at most `tol` of that of the empty model.
 
     `report` is called whenever there is a certificate; if it returns True, or on Ctrl-C, the best point so far is the
-    answer.
+    answer. `screen` leaves out the features that cannot matter; a path does that once for all strengths.
     """
     solver.check(objective)
-    smaller, kept = objective.screened()
+    smaller, kept = objective.screened() if screen else (objective, None)
     if kept is not None:
         solution = _run(smaller, solver, tol, max_iter, None if start is None else start[kept], report)
         W = np.zeros((objective.features, objective.outputs))

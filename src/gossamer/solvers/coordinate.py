@@ -53,7 +53,7 @@ class CoordinateDescent(Solver):
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
         """Yield a point after every Newton step."""
-        solver = make(objective)
+        solver = objective.memory.get("coordinate") or objective.memory.setdefault("coordinate", make(objective))
         alpha, k = objective.alpha, objective.outputs
         now = solver.start(np.ascontiguousarray(W), objective._b, alpha)
         share, before = 0.3, now.violation
