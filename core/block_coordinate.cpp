@@ -111,6 +111,9 @@ class BlockSolver final : public CoordinateSolver {
       starts_.resize(columns.count + 1);
       std::iota(starts_.begin(), starts_.end(), 0);
     }
+    if constexpr (requires { DenseLines{columns}; }) {
+      if (fit_intercept_) centre(columns);
+    }
     const std::size_t blocks = starts_.size() - 1;
     violation_.resize(blocks), lipschitz_.resize(blocks), spread_.resize(blocks);
     in_parts(blocks, 16, threads_, [&](std::size_t begin, std::size_t end) {
@@ -121,6 +124,7 @@ class BlockSolver final : public CoordinateSolver {
   Standing start(std::span<const double> W, std::span<const double> b, double alpha) override {
     std::copy(W.begin(), W.end(), W_.begin());
     std::copy(b.begin(), b.end(), b_.begin());
+    shift(1.0, b_);
     std::fill(Z_.begin(), Z_.end(), 0.0);
     for (std::size_t j = 0; j < x_.count; ++j) {
       const double* w = &W_[j * k_];
@@ -146,7 +150,11 @@ class BlockSolver final : public CoordinateSolver {
   }
 
   std::span<const double> weights() const override { return W_; }
-  std::span<const double> intercept() const override { return b_; }
+  std::span<const double> intercept() const override {
+    shown_b_ = b_;
+    shift(-1.0, shown_b_);
+    return shown_b_;
+  }
   std::span<const double> slopes() const override { return S_; }
   std::span<const double> gradient() const override { return G_; }
 
@@ -155,6 +163,30 @@ class BlockSolver final : public CoordinateSolver {
     return {members_.data() + starts_[b], static_cast<std::size_t>(starts_[b + 1] - starts_[b])};
   }
   double weight(std::size_t b) const { return a_.empty() ? 1.0 : a_[b]; }
+
+  // Dense columns are centred, so that they and the intercept do not fight: z = (X − 1x̄ᵀ)W + b + x̄ᵀW.
+  template <class T>
+  void centre(const DenseLines<T>& columns) {
+    means_.resize(columns.count);
+    auto& copy = centred_.template values<T>();
+    copy.assign(columns.value, columns.value + columns.count * columns.length);
+    in_parts(columns.count, 16, threads_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = begin; j < end; ++j) {
+        double mean = 0;
+        columns.each(j, [&](std::size_t i, double x) { mean += loss_.weights()[i] * x; });
+        means_[j] = mean;
+        T* x = copy.data() + j * columns.length;
+        for (std::size_t i = 0; i < columns.length; ++i) x[i] = static_cast<T>(x[i] - mean);
+      }
+    });
+    x_.value = copy.data();
+  }
+  // b += sign · x̄ᵀW
+  void shift(double sign, std::vector<double>& b) const {
+    for (std::size_t j = 0; j < means_.size(); ++j) {
+      for (std::size_t r = 0; r < k_; ++r) b[r] += sign * means_[j] * W_[j * k_ + r];
+    }
+  }
 
   // out (n × k) += column j times w (k)
   void scatter(std::size_t j, const double* w, std::vector<double>& out) const {
@@ -506,6 +538,9 @@ class BlockSolver final : public CoordinateSolver {
   std::vector<double> violation_, lipschitz_, spread_;       // one a block
   std::vector<std::size_t> working_, candidates_, offsets_;  // blocks, and where each begins in new_
   std::vector<double> new_, old_, step_b_, at_, to_, delta_;
+  std::vector<double> means_;  // x̄ of dense columns
+  OwnedLines centred_;
+  mutable std::vector<double> shown_b_;
   Curvature curvature_{};
   Scratch scratch_;
 };

@@ -99,6 +99,7 @@ class Solver final : public CoordinateSolver {
         w_(columns.count),
         g_(columns.count),
         hessian_(columns.count),
+        pull_(columns.count),
         violation_(columns.count),
         z_(n_),
         s_(n_),
@@ -200,15 +201,22 @@ class Solver final : public CoordinateSolver {
       for (std::size_t c = begin; c < end; ++c) {
         const std::size_t j = working_[c];
         if (loss_.is_quadratic() && have_squares_ && hessian_[j] > 0) continue;
-        double sum = 0;
-        x_.each(j, [&](std::size_t i, double x) { sum += h_[i] * x * x; });
-        hessian_[j] = sum + 1e-12 * sum_h_;
+        double sum = 0, first = 0;
+        x_.each(j, [&](std::size_t i, double x) {
+          const double hx = h_[i] * x;
+          first += hx, sum += hx * x;
+        });
+        pull_[j] = fit_intercept_ ? first : 0.0;
+        const double moved = fit_intercept_ && sum_h_ > 0 ? first * (first / sum_h_) : 0.0;
+        hessian_[j] = std::max(sum - moved, 1e-10 * sum) + 1e-12 * sum_h_ + 1e-200;
       }
     });
     have_squares_ = true;
   }
 
-  // Minimises the model over the working set; leaves w + d in new_, h·Xd in v.
+  // Minimises the model over the working set; leaves w + d in new_, h·Xd in v. The intercept d_b is the best for d at
+  // every moment: as Σ slopes = 0, d_b = −Σ_j (Σ_i h_i x_ij) d_j / Σ h, and the curvature of a feature is that around
+  // its h-weighted mean.
   std::size_t descend(double alpha, double enough, std::size_t max_epochs) {
     new_.resize(working_.size());
     for (std::size_t c = 0; c < working_.size(); ++c) new_[c] = w_[working_[c]];
@@ -247,83 +255,64 @@ class Solver final : public CoordinateSolver {
     const std::size_t m = free.size();
     if (m == 0) return 0;
     std::vector<double> rest(m), scale(m), bend(m), d(m), q(m), Hq(m), v_step(n_), hq(n_), column(n_);
-    double worst = 0;
     for (std::size_t f = 0; f < m; ++f) {
       const std::size_t j = working_[free[f]];
-      const double s = strength(alpha, j), w = new_[free[f]];
-      const Interval slope = subdifferential(penalty_, w);
+      const double s = strength(alpha, j);
       bend[f] = s * pieces[f].curvature;
       scale[f] = hessian_[j] + bend[f];
-      rest[f] = -(g_[j] + s * slope.low);
+      rest[f] = -(g_[j] + step_b_ * pull_[j] + s * subdifferential(penalty_, new_[free[f]]).low);
     }
-    parallel_dots(free, v_, rest, -1.0);
-    double rest_b = 0;
-    if (fit_intercept_) {
-      for (std::size_t i = 0; i < n_; ++i) rest_b -= v_[i] + s_[i];
-    }
-    double d_b = 0, q_b = fit_intercept_ && sum_h_ > 0 ? rest_b / sum_h_ : 0, size = rest_b * q_b;
+    add_dots(free, v_, rest, -1.0);
     const std::vector<double> first = rest;
-    const double first_b = rest_b;
+    double size = 0, d_b = 0;
     for (std::size_t f = 0; f < m; ++f) q[f] = rest[f] / scale[f], size += rest[f] * q[f];
     std::size_t rounds = 0;
     while (rounds < 30 && size > 0) {
       ++rounds;
-      // hq = h ∘ (X q + q_b)
-      std::fill(column.begin(), column.end(), q_b);
-      for (std::size_t f = 0; f < m; ++f) {
-        const double by = q[f];
-        x_.each(working_[free[f]], [&](std::size_t i, double x) { column[i] += x * by; });
-      }
-      for (std::size_t i = 0; i < n_; ++i) hq[i] = h_[i] * column[i];
+      const double q_b = spread_out(free, q, column);  // X q, and the intercept that goes with it
+      for (std::size_t i = 0; i < n_; ++i) hq[i] = h_[i] * (column[i] + q_b);
       for (std::size_t f = 0; f < m; ++f) Hq[f] = bend[f] * q[f];
-      parallel_dots(free, hq, Hq, 1.0);
-      double Hq_b = 0, turn = 0;
-      for (std::size_t i = 0; i < n_; ++i) Hq_b += hq[i];
-      if (!fit_intercept_) Hq_b = 0;
+      add_dots(free, hq, Hq, 1.0);
+      double turn = 0, next = 0, worst = 0;
       for (std::size_t f = 0; f < m; ++f) turn += q[f] * Hq[f];
-      turn += q_b * Hq_b;
       if (!(turn > 0)) break;
       const double far = size / turn;
-      double next = 0;
-      worst = 0;
       for (std::size_t f = 0; f < m; ++f) {
         d[f] += far * q[f], rest[f] -= far * Hq[f];
         next += rest[f] * rest[f] / scale[f];
         worst = std::max(worst, std::fabs(rest[f]));
       }
-      d_b += far * q_b, rest_b -= far * Hq_b;
-      const double p_b = fit_intercept_ && sum_h_ > 0 ? rest_b / sum_h_ : 0;
-      next += rest_b * p_b;
-      for (std::size_t i = 0; i < n_; ++i) v_step[i] += far * hq[i];
+      d_b += far * q_b;
+      for (std::size_t i = 0; i < n_; ++i) v_step[i] += far * (h_[i] * column[i]);
       if (worst <= 0.3 * enough) break;
       for (std::size_t f = 0; f < m; ++f) q[f] = rest[f] / scale[f] + next / size * q[f];
-      q_b = p_b + next / size * q_b;
       size = next;
     }
     // Clipped to the pieces if the model still falls, shortened otherwise.
     double longest = 1;
     bool clipped = false;
-    std::vector<double> to(m);
+    std::vector<double> by(m);
     for (std::size_t f = 0; f < m; ++f) {
       const double w = new_[free[f]], at = w + d[f];
-      to[f] = std::min(std::max(at, pieces[f].low), pieces[f].high);
-      if (to[f] == at) continue;
+      by[f] = std::min(std::max(at, pieces[f].low), pieces[f].high) - w;
+      if (w + by[f] == at) continue;
       clipped = true;
-      longest = std::min(longest, (to[f] - w) / d[f]);
+      longest = std::min(longest, by[f] / d[f]);
     }
     if (clipped) {
-      std::fill(column.begin(), column.end(), d_b);
-      double change = -first_b * d_b;
-      for (std::size_t f = 0; f < m; ++f) {
-        const double by = to[f] - new_[free[f]];
-        x_.each(working_[free[f]], [&](std::size_t i, double x) { column[i] += x * by; });
-        change += by * (0.5 * bend[f] * by - first[f]);
+      const double clipped_b = spread_out(free, by, column);
+      double change = 0;
+      for (std::size_t f = 0; f < m; ++f) change += by[f] * (0.5 * bend[f] * by[f] - first[f]);
+      for (std::size_t i = 0; i < n_; ++i) {
+        change += 0.5 * h_[i] * (column[i] + clipped_b) * (column[i] + clipped_b);
       }
-      for (std::size_t i = 0; i < n_; ++i) change += 0.5 * h_[i] * column[i] * column[i];
       if (change < 0) {
         for (std::size_t i = 0; i < n_; ++i) v_[i] += h_[i] * column[i];
-        for (std::size_t f = 0; f < m; ++f) new_[free[f]] = to[f];
-        step_b_ += d_b;
+        for (std::size_t f = 0; f < m; ++f) {
+          double& w = new_[free[f]];
+          w = std::min(std::max(w + by[f], pieces[f].low), pieces[f].high);
+        }
+        step_b_ += clipped_b;
         return rounds;
       }
     }
@@ -336,9 +325,24 @@ class Solver final : public CoordinateSolver {
     return rounds;
   }
 
+  // out = X q over some features; returns the change of the intercept that minimises Σ h (Xq + q_b)².
+  double spread_out(const std::vector<std::uint32_t>& over, const std::vector<double>& q,
+                    std::vector<double>& out) const {
+    std::fill(out.begin(), out.end(), 0.0);
+    double pull = 0;
+    for (std::size_t f = 0; f < over.size(); ++f) {
+      const std::size_t j = working_[over[f]];
+      const double by = q[f];
+      if (by == 0) continue;
+      x_.each(j, [&](std::size_t i, double x) { out[i] += x * by; });
+      pull += pull_[j] * by;
+    }
+    return sum_h_ > 0 ? -pull / sum_h_ : 0.0;
+  }
+
   // out[f] += sign · <column of over[f], v>
-  void parallel_dots(const std::vector<std::uint32_t>& over, const std::vector<double>& v, std::vector<double>& out,
-                     double sign) {
+  void add_dots(const std::vector<std::uint32_t>& over, const std::vector<double>& v, std::vector<double>& out,
+                double sign) const {
     in_parts(over.size(), 128, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t f = begin; f < end; ++f) out[f] += sign * dot(x_, working_[over[f]], v.data());
     });
@@ -348,21 +352,14 @@ class Solver final : public CoordinateSolver {
     double most = 0;
     for (std::uint32_t c : over) {
       const std::size_t j = working_[c];
-      const double G = g_[j] + dot(x_, j, v_.data()), H = hessian_[j], before = new_[c];
+      const double G = g_[j] + dot(x_, j, v_.data()) + step_b_ * pull_[j], H = hessian_[j], before = new_[c];
       const double now = penalty_.prox(before - G / H, strength(alpha, j) / H);
       const double by = now - before;
       if (by == 0) continue;
       x_.each(j, [&](std::size_t i, double x) { v_[i] += h_[i] * x * by; });
+      if (sum_h_ > 0) step_b_ -= by * (pull_[j] / sum_h_);
       new_[c] = now;
       most = std::max(most, H * std::fabs(by));
-    }
-    if (fit_intercept_ && sum_h_ > 0) {
-      double G = 0;
-      for (double v : v_) G += v;
-      for (double s : s_) G += s;
-      const double by = -G / sum_h_;
-      for (std::size_t i = 0; i < n_; ++i) v_[i] += h_[i] * by;
-      step_b_ += by;
     }
     return most;
   }
@@ -417,8 +414,8 @@ class Solver final : public CoordinateSolver {
   bool fit_intercept_, have_squares_ = false;
   std::size_t n_;
   double b_ = 0, value_ = 0, step_b_ = 0, sum_h_ = 0, damping_ = 0;
-  std::vector<double> w_, g_, hessian_, violation_;  // one a feature
-  std::vector<double> z_, s_, h_, v_, step_;         // one an example: margins, slopes, curvatures, h·Xd, Xd
+  std::vector<double> w_, g_, hessian_, pull_, violation_;  // one a feature; pull: Σ_i h_i x_ij
+  std::vector<double> z_, s_, h_, v_, step_;                // one an example: margins, slopes, curvatures, h·Xd, Xd
   std::vector<std::size_t> working_, candidates_;
   std::vector<double> new_;  // w + d on the working set
 };

@@ -65,7 +65,8 @@ class ScalarMean final : public MeanLoss {
     double most = here.size;
     for (int round = 0; round < 200; ++round) {
       most = std::max(most, here.size);
-      if (std::fabs(here.slope) <= 1e-15 * most) break;
+      const bool between = low_slope < 0 && high_slope > 0;  // otherwise the minimum may be at ±∞
+      if (std::fabs(here.slope) <= 1e-15 * (between ? here.size : most)) break;
       (here.slope < 0 ? low : high) = b;
       (here.slope < 0 ? low_slope : high_slope) = here.slope;
       const double middle = low / 2 + high / 2;
@@ -85,7 +86,7 @@ class ScalarMean final : public MeanLoss {
       here = sums_at(z, r, b);
     }
     other = b, mix = 0;
-    if (std::fabs(here.slope) > 1e-12 * most && low_slope < 0 && high_slope > 0) {  // a kink
+    if (std::fabs(here.slope) > 1e-12 * here.size && low_slope < 0 && high_slope > 0) {  // a kink
       b = low, other = high;
       mix = low_slope / (low_slope - high_slope);
     }
@@ -190,28 +191,32 @@ class MulticlassMean final : public MeanLoss {
       throw std::logic_error("this loss has no smooth intercept");
     } else {
       std::vector<double> slope(k_), hessian(k_ * k_), next(k_);
-      double here = derivatives(z, b.data(), slope, hessian);
-      for (int round = 0; round < 50; ++round) {
-        double size = 0, trace = 0;
-        for (std::size_t r = 0; r < k_; ++r) size += std::fabs(slope[r]), trace += hessian[r * k_ + r];
-        if (size <= 1e-14) break;
+      double size = 0, here = derivatives(z, b.data(), slope, hessian, size);
+      for (int round = 0; round < 100; ++round) {
+        double off = 0, trace = 0, longest = 0, promised = 0;
+        for (std::size_t r = 0; r < k_; ++r) off += std::fabs(slope[r]), trace += hessian[r * k_ + r];
+        if (off <= 1e-14 * size) break;
         std::vector<double> step = slope;
         for (std::size_t r = 0; r < k_; ++r) {
           for (std::size_t c = 0; c < k_; ++c) hessian[r * k_ + c] += trace / static_cast<double>(k_ * k_);  // H 1 = 0
-          hessian[r * k_ + r] += 1e-14 * trace;
+          hessian[r * k_ + r] += 1e-14 * trace + 1e-300;
         }
         if (!solve(hessian, step)) break;
-        double promised = 0, share = 1, there = here;
+        for (const double d : step) longest = std::max(longest, std::fabs(d));
+        double share = std::min(1.0, 8.0 / longest), there = unbounded;  // beyond that the model says nothing
+        if (!(longest > 0) || !std::isfinite(longest)) break;
         for (std::size_t r = 0; r < k_; ++r) promised += slope[r] * step[r];
-        for (int half = 0; half < 30; ++half, share /= 2) {
+        const bool rounding = promised < 1e-13 * (1e-3 + std::fabs(here));
+        bool found = false;
+        for (int half = 0; half < 40 && !found; ++half, share /= 2) {
           for (std::size_t r = 0; r < k_; ++r) next[r] = b[r] - share * step[r];
-          there = derivatives(z, next.data(), slope, hessian);
-          if (there <= here - 1e-4 * share * promised || promised < 1e-13 * (1 + std::fabs(here))) break;
+          there = derivatives(z, next.data(), slope, hessian, size);
+          found = there <= here - 1e-4 * share * promised || (rounding && std::isfinite(there));
         }
-        const bool last = next == b;
+        if (!found || next == b) break;
         b = next;
         here = there;
-        if (last) break;
+        if (rounding && promised < 1e-30) break;
       }
       best.other = b;
     }
@@ -219,19 +224,20 @@ class MulticlassMean final : public MeanLoss {
   }
 
  private:
-  // f, Σ p (π − e_y) and Σ p (diag π − ππᵀ)
-  double derivatives(const double* z, const double* b, std::vector<double>& slope, std::vector<double>& hessian) const {
-    const std::size_t parts = (n_ + grain - 1) / grain, each = 1 + k_ + k_ * k_;
+  // f, Σ p (π − e_y), Σ p (diag π − ππᵀ), and the size Σ p |π − e_y| of the slopes
+  double derivatives(const double* z, const double* b, std::vector<double>& slope, std::vector<double>& hessian,
+                     double& size) const {
+    const std::size_t parts = (n_ + grain - 1) / grain, each = 2 + k_ + k_ * k_;
     std::vector<double> sums(parts * each);
     in_parallel(parts, threads_, [&](std::size_t part) {
-      double *value = &sums[part * each], *g = value + 1, *H = g + k_;
+      double *value = &sums[part * each], *sizes = value + 1, *g = value + 2, *H = g + k_;
       std::vector<double> at(k_), pi(k_);
       for (std::size_t i = part * grain; i < std::min(n_, (part + 1) * grain); ++i) {
         const auto y = static_cast<std::size_t>(y_[i]);
         for (std::size_t r = 0; r < k_; ++r) at[r] = z[i * k_ + r] + b[r];
         *value += p_[i] * loss_.value(at, y);
         loss_.slope(at, y, pi);
-        for (std::size_t r = 0; r < k_; ++r) g[r] += p_[i] * pi[r];
+        for (std::size_t r = 0; r < k_; ++r) g[r] += p_[i] * pi[r], *sizes += std::fabs(p_[i] * pi[r]);
         pi[y] += 1;
         for (std::size_t r = 0; r < k_; ++r) {
           const double weighted = p_[i] * pi[r];
@@ -241,10 +247,11 @@ class MulticlassMean final : public MeanLoss {
       }
     });
     double value = 0;
+    size = 0;
     std::fill(slope.begin(), slope.end(), 0.0), std::fill(hessian.begin(), hessian.end(), 0.0);
     for (std::size_t part = 0; part < parts; ++part) {
       const double* from = &sums[part * each];
-      value += *from++;
+      value += *from++, size += *from++;
       for (double& x : slope) x += *from++;
       for (double& x : hessian) x += *from++;
     }

@@ -44,7 +44,7 @@ class FISTA(Solver):
         self.needs_a_slope(objective)
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
-        """Yield W_1, W_2, …"""
+        """Yield W_1, W_2 and so on."""
         lipschitz, theta, Y = objective.lipschitz(), 1.0, W
         while True:
             point = objective.at(Y)

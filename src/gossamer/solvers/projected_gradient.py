@@ -48,5 +48,5 @@ class ProjectedGradient(Solver):
             raise self.refuse(name, "it projects, and that is not a set.", "Use solver='auto', or a set as L1Ball.")
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
-        """Yield the points W_1, W_2, …"""
+        """Yield the points W_1, W_2 and so on."""
         yield from barzilai_borwein(objective, W, 1, 1e-4)

@@ -55,7 +55,7 @@ class SpaRSA(Solver):
         self.needs_a_slope(objective)
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
-        """Yield the points W_1, W_2, …"""
+        """Yield the points W_1, W_2 and so on."""
         yield from barzilai_borwein(objective, W, int(self.memory), 1e-5)
 
 
