@@ -7,12 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gossamer.batch import *
     from gossamer.losses import *
     from gossamer.methods import *
     from gossamer.online import *
+    from gossamer.path import *
     from gossamer.penalties import *
     from gossamer.projections import *
     from gossamer.schedules import *
+    from gossamer.solvers import *
 
 __version__ = "0.1.0"
 
@@ -25,6 +28,9 @@ _HOMES = {
     "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",
     "online": "OnlineClassifier OnlineRegressor",
+    "batch": "BatchClassifier BatchRegressor",
+    "path": "BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath alpha_max",
+    "solvers": "BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"
