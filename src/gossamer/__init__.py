@@ -7,9 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gossamer.display import *
     from gossamer.losses import *
     from gossamer.methods import *
     from gossamer.online import *
+    from gossamer.online_cv import *
     from gossamer.penalties import *
     from gossamer.projections import *
     from gossamer.schedules import *
@@ -25,6 +27,8 @@ _HOMES = {
     "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",
     "online": "OnlineClassifier OnlineRegressor",
+    "online_cv": "OnlineClassifierCV OnlineRegressorCV",
+    "display": "PathDisplay",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"
