@@ -373,6 +373,7 @@ void bind_lanes(nb::module_& m) {
       .def_prop_ro("lanes", &Lanes::lanes)
       .def_prop_ro("losses", [](const Lanes& lanes) { return copied(lanes.losses()); })
       .def_prop_ro("squares", [](const Lanes& lanes) { return copied(lanes.squares()); })
+      .def_prop_ro("intercepts", [](const Lanes& lanes) { return copied(lanes.intercepts()); })
       .def_prop_ro("scored", &Lanes::scored)
       .def_prop_ro("scored_squares", &Lanes::scored_squares)
       .def(

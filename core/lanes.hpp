@@ -30,16 +30,19 @@
 #include "learner.hpp"
 #include "slots.hpp"
 
-// The loop that follows is over lanes, which do not touch each other's numbers.
-#if defined(__clang__)
-#define GOSSAMER_LANES _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
-#define GOSSAMER_LANES _Pragma("GCC ivdep")
-#else
-#define GOSSAMER_LANES
-#endif
-
 namespace gossamer {
+
+// f(i) for i = 0 … n − 1. The calls do not touch each other's numbers, so that several of them can be one instruction.
+// (A number of lanes known to the compiler made it unroll instead, which was slower.)
+template <class F>
+[[gnu::always_inline]] inline void side_by_side(std::size_t n, F f) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#elif defined(__GNUC__)
+#pragma GCC ivdep
+#endif
+  for (std::size_t i = 0; i < n; ++i) f(i);
+}
 
 // What the lanes differ in.
 struct LaneSettings {
@@ -59,6 +62,7 @@ class Lanes : public Learner {
   double scored() const { return totals_[0]; }                  // Σ weight
   double scored_squares() const { return totals_[1]; }          // Σ weight²
 
+  virtual std::span<const double> intercepts() const = 0;  // of each output of each lane, or none
   virtual void read_lane(std::size_t lane, std::span<double> weights, std::span<double> intercept) const = 0;
   virtual void count_nonzeros(std::span<std::int64_t> counts) const = 0;  // of each output of each lane
   // The non-zero weights of each output of each lane as rows of a CSR matrix; `at` holds where each row begins, and
@@ -81,7 +85,10 @@ class LaneEngine final : public Lanes {
       : Lanes(features, outputs, lanes),
         rule_(std::move(rule)),
         k_(outputs),
-        intercept_(fit_intercept ? outputs * lanes : 0) {}
+        intercept_(fit_intercept ? outputs * lanes : 0),
+        z_(outputs * lanes),
+        slope_(outputs * lanes),
+        values_(lanes) {}
 
   void learn(const Examples<double>& examples, const LossCall& loss) override { run(examples, loss); }
   void learn(const Examples<float>& examples, const LossCall& loss) override { run(examples, loss); }
@@ -94,6 +101,7 @@ class LaneEngine final : public Lanes {
   void read_average(std::span<double>, std::span<double>) const override {
     throw std::logic_error("lanes do not average");
   }
+  std::span<const double> intercepts() const override { return intercept_.values(); }
   void read_lane(std::size_t lane, std::span<double> weights, std::span<double> intercept) const override {
     each_row([&](std::size_t j, const double* w) { std::copy_n(w + lane * k_, k_, &weights[j * k_]); });
     const auto b = intercept_.values();
@@ -145,7 +153,22 @@ class LaneEngine final : public Lanes {
  private:
   Rule rule_;
   std::size_t k_;
-  mutable Intercept intercept_;  // its visitors may write
+  mutable Intercept intercept_;             // its visitors may write
+  std::vector<double> z_, slope_, values_;  // of the example at hand
+
+  void count(const double* values, double weight) {
+    double *seen = seen_.data(), *losses = losses_.data(), *squares = squares_.data();
+    const std::size_t m = lanes();
+    side_by_side(m, [=](std::size_t i) { seen[i] += weight * values[i]; });
+    counts_[0] += 1;
+    counts_[1] += weight;
+    if (!scoring) return;
+    totals_[0] += weight, totals_[1] += weight * weight;
+    side_by_side(m, [=](std::size_t i) {
+      losses[i] += weight * values[i];
+      squares[i] += weight * values[i] * values[i];
+    });
+  }
 
   template <class F>
   void each_row(F f) const {
@@ -156,50 +179,77 @@ class LaneEngine final : public Lanes {
     }
   }
 
+  // An example, and the features of the next one, which are fetched on the way.
+  struct Row {
+    std::span<const std::int32_t> index;
+    const double* value;
+    std::span<const std::int32_t> next;
+    const double* y;
+    double weight, step;
+  };
+
   template <class T>
   void run(const Examples<T>& examples, const LossCall& loss) {
-    const std::size_t m = lanes(), k = k_;
-    std::vector<double> z(outputs_), slope(outputs_);
+    const bool wide = has_wide_vectors();
+    std::vector<double> converted;
+    auto features = [&](std::size_t i) -> std::span<const std::int32_t> {
+      if (i >= examples.count) return {};
+      return {examples.index + examples.begins[i], examples.index + examples.ends[i]};
+    };
     for (std::size_t i = 0; i < examples.count; ++i) {
+      if (i + 2 < examples.count) {  // rows come in any order
+        fetch(examples.index, examples.begins[i + 2], examples.ends[i + 2]);
+        fetch(examples.value, examples.begins[i + 2], examples.ends[i + 2]);
+      }
       const double weight = examples.weight ? examples.weight[i] : 1.0;
       if (weight == 0) continue;
-      const std::int64_t begin = examples.begins[i], end = examples.ends[i];
-      if (i + 1 < examples.count) {
-        for (std::int64_t n = examples.begins[i + 1]; n < examples.ends[i + 1]; ++n) {
-          rule_.prefetch(static_cast<std::size_t>(examples.index[n]));
-        }
-      }
-      const auto b = intercept_.values();
-      if (b.empty()) {
-        std::fill(z.begin(), z.end(), 0.0);
-      } else {
-        std::copy(b.begin(), b.end(), z.begin());
-      }
-      rule_.begin(examples.step[i], static_cast<std::size_t>(end - begin));
-      for (std::int64_t n = begin; n < end; ++n) {
-        rule_.accumulate(static_cast<std::size_t>(examples.index[n]), static_cast<double>(examples.value[n]),
-                         static_cast<std::size_t>(n - begin), z.data());
-      }
+      const T* value = examples.value + examples.begins[i];
       const double* y = examples.y + i * examples.targets;
-      for (std::size_t l = 0; l < m; ++l) {
-        const double value = loss({&z[l * k], k}, y, {&slope[l * k], k});
-        seen_[l] += weight * value;
-        if (scoring) losses_[l] += weight * value, squares_[l] += weight * value * value;
+      Row row{features(i), nullptr, features(i + 1), y, weight, examples.step[i]};
+      if constexpr (std::is_same_v<T, double>) {
+        row.value = value;
+      } else {
+        converted.assign(value, value + row.index.size());
+        row.value = converted.data();
       }
-      if (weight != 1) {
-        for (double& s : slope) s *= weight;
-      }
-      counts_[0] += 1;
-      counts_[1] += weight;
-      if (scoring) totals_[0] += weight, totals_[1] += weight * weight;
-      rule_.receive(slope.data());
-      for (std::int64_t n = begin; n < end; ++n) {
-        rule_.update(static_cast<std::size_t>(examples.index[n]), static_cast<double>(examples.value[n]),
-                     static_cast<std::size_t>(n - begin));
-      }
-      if (!b.empty()) intercept_.update(slope, loss.tame_slope());
-      rule_.end();
+      wide ? learn_wide(row, loss) : learn_plain(row, loss);
     }
+  }
+
+  // The same for wider vectors, where the processor has them: they compute the same numbers, to the last bit.
+#if defined(__x86_64__) && defined(__GNUC__)
+  static bool has_wide_vectors() { return __builtin_cpu_supports("avx2"); }
+  [[gnu::target("avx2"), gnu::flatten]] void learn_wide(const Row& row, const LossCall& loss) { learn_row(row, loss); }
+#else
+  static bool has_wide_vectors() { return false; }
+  void learn_wide(const Row& row, const LossCall& loss) { learn_plain(row, loss); }
+#endif
+  [[gnu::flatten]] void learn_plain(const Row& row, const LossCall& loss) { learn_row(row, loss); }
+
+  [[gnu::always_inline]] void learn_row(const Row& row, const LossCall& loss) {
+    std::size_t ahead = 0;
+    auto fetch_next = [&] {
+      if (ahead < row.next.size()) rule_.prefetch(static_cast<std::size_t>(row.next[ahead++]));
+    };
+    const auto b = intercept_.values();
+    for (std::size_t c = 0; c < z_.size(); ++c) z_[c] = b.empty() ? 0.0 : b[c];
+    rule_.begin(row.step, row.index.size());
+    for (std::size_t n = 0; n < row.index.size(); ++n) {
+      fetch_next();
+      rule_.accumulate(static_cast<std::size_t>(row.index[n]), row.value[n], n, z_.data());
+    }
+    loss(z_, row.y, slope_, values_);
+    count(values_.data(), row.weight);
+    if (row.weight != 1) {
+      for (double& s : slope_) s *= row.weight;
+    }
+    rule_.receive(slope_.data());
+    for (std::size_t n = 0; n < row.index.size(); ++n) {
+      fetch_next();
+      rule_.update(static_cast<std::size_t>(row.index[n]), row.value[n], n);
+    }
+    if (!b.empty()) intercept_.update(slope_, loss.tame_slope());
+    rule_.end();
   }
 };
 
@@ -210,7 +260,8 @@ class LaneRule {
   static constexpr const char* slots_name = "slots";
 
   void prefetch(std::size_t j) const {
-    const auto* slot = reinterpret_cast<const char*>(&slots_[j * stride_]);
+    if (head_ > 0) __builtin_prefetch(&heads_[j * head_], 1);
+    const auto* slot = reinterpret_cast<const char*>(numbers(j));
     for (std::size_t byte = 0; byte < stride_ * sizeof(double); byte += 64) __builtin_prefetch(slot + byte, 1);
   }
 
@@ -223,32 +274,41 @@ class LaneRule {
         alphas_(settings.alphas),
         paces_(settings.paces),
         weights_(std::move(weights)),
-        stride_(head + m_ * per_lane),
-        slots_(features * stride_),
-        row_(outputs) {}
+        row_(outputs),
+        head_(head),
+        stride_(m_ * per_lane),
+        features_(features),
+        heads_(features * head),
+        slots_(features * stride_ + line) {
+    while (reinterpret_cast<std::uintptr_t>(&slots_[first_]) % (line * sizeof(double)) != 0) ++first_;
+  }
 
   P p_;
   Width<K> k_;
   std::size_t m_;
   std::vector<double> alphas_, paces_;
-  std::vector<double> weights_;  // of the penalty, one a feature, or none
-  std::size_t stride_;
-  Slots slots_;
+  std::vector<double> weights_;      // of the penalty, one a feature, or none
   mutable std::vector<double> row_;  // of one lane
   mutable Scratch scratch_;
 
+  // What a feature keeps once, and what it keeps for each lane.
+  double* head(std::size_t j) { return &heads_[j * head_]; }
+  const double* head(std::size_t j) const { return &heads_[j * head_]; }
+  double* numbers(std::size_t j) { return &slots_[first_ + j * stride_]; }
+  const double* numbers(std::size_t j) const { return &slots_[first_ + j * stride_]; }
+  template <class F>
+  void visit_features(F f) {
+    f("heads", heads_), f("slots", std::span(numbers(0), features_ * stride_));
+  }
+
   std::size_t cells() const { return m_ * k_(); }
-  double* slot(std::size_t j) { return &slots_[j * stride_]; }
-  const double* slot(std::size_t j) const { return &slots_[j * stride_]; }
 
   // to(c, w) with w = prox(from(lane, c), s(lane)) for every cell c = lane · k + output.
   template <class From, class Strength, class To>
   void prox_lanes(From from, Strength s, double weight, To to) const {
     if constexpr (K == 1) {
       const P p = p_;
-      const std::size_t m = m_;
-      GOSSAMER_LANES
-      for (std::size_t i = 0; i < m; ++i) to(i, p.prox(from(i, i), s(i) * weight));
+      side_by_side(m_, [=](std::size_t i) { to(i, p.prox(from(i, i), s(i) * weight)); });
     } else {
       for (std::size_t i = 0; i < m_; ++i) {
         const std::size_t at = i * k_();
@@ -262,9 +322,7 @@ class LaneRule {
   template <class F>
   void squared_gradients(double x, const double* slope, F each) const {
     if constexpr (K == 1) {
-      const std::size_t m = m_;
-      GOSSAMER_LANES
-      for (std::size_t i = 0; i < m; ++i) each(i, (x * slope[i]) * (x * slope[i]));
+      side_by_side(m_, [=](std::size_t i) { each(i, (x * slope[i]) * (x * slope[i])); });
     } else {
       for (std::size_t i = 0; i < m_; ++i) {
         double squares = 0;
@@ -276,18 +334,20 @@ class LaneRule {
   // each(lane, cell)
   template <class F>
   void each_cell(F each) const {
-    const std::size_t m = m_;
     if constexpr (K == 1) {
-      GOSSAMER_LANES
-      for (std::size_t i = 0; i < m; ++i) each(i, i);
+      side_by_side(m_, [=](std::size_t i) { each(i, i); });
     } else {
-      for (std::size_t i = 0; i < m; ++i) {
-        const std::size_t k = k_(), at = i * k;
-        GOSSAMER_LANES
-        for (std::size_t r = 0; r < k; ++r) each(i, at + r);
+      for (std::size_t i = 0; i < m_; ++i) {
+        const std::size_t at = i * k_();
+        side_by_side(k_(), [=](std::size_t r) { each(i, at + r); });
       }
     }
   }
+
+ private:
+  static constexpr std::size_t line = 8;  // doubles in a cache line, where the numbers of the first feature start
+  std::size_t head_, stride_, features_, first_ = 0;
+  Slots heads_, slots_;
 };
 
 // No rate may be infinite: where nothing was learned the sums are zero, and zero must come out.

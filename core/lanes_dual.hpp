@@ -26,11 +26,9 @@ class RdaLanes : public LaneRule<K, P> {
   }
   void receive(const double* slope) { slope_ = slope; }
   void update(std::size_t j, double x, std::size_t) {
-    double* sum = this->slot(j);
+    double* sum = this->numbers(j);
     const double* slope = slope_;
-    const std::size_t cells = this->cells();
-    GOSSAMER_LANES
-    for (std::size_t c = 0; c < cells; ++c) sum[c] += x * slope[c];
+    side_by_side(this->cells(), [=](std::size_t c) { sum[c] += x * slope[c]; });
   }
   void end() { rounds_ += 1; }
   void read(std::size_t j, double* out) const {
@@ -42,12 +40,12 @@ class RdaLanes : public LaneRule<K, P> {
     weights(j, now_.rates, now_.strengths, now_.extras, [=](std::size_t c, double w) { out[c] = w; });
   }
   void alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const {
-    const double* sum = this->slot(j) + lane * this->k_();
+    const double* sum = this->numbers(j) + lane * this->k_();
     numbers.insert(numbers.end(), sum, sum + this->k_());
   }
   template <class F>
   void visit(F f) {
-    f("rounds", rounds_), f("sums", this->slots_);
+    f("rounds", rounds_), this->visit_features(f);
     now_.rounds = -1;
   }
 
@@ -73,7 +71,7 @@ class RdaLanes : public LaneRule<K, P> {
   template <class To>
   void weights(std::size_t j, const std::vector<double>& rates, const std::vector<double>& strengths,
                const std::vector<double>& extras, To to) const {
-    const double *sum = this->slot(j), *c = rates.data(), *s = strengths.data(), *extra = extras.data();
+    const double *sum = this->numbers(j), *c = rates.data(), *s = strengths.data(), *extra = extras.data();
     const double weight = weight_of(this->weights_, j);
     const auto strength = [=](std::size_t i) { return s[i]; };
     if (rho_ > 0) {
@@ -89,8 +87,8 @@ class RdaLanes : public LaneRule<K, P> {
 struct ScaleFree {
   static constexpr std::size_t head = 1;
   static constexpr bool proximal = false;
-  double see(double* slot, double x) const { return *slot = std::max(*slot, std::fabs(x)); }
-  double seen(const double* slot) const { return *slot; }
+  double see(double* head, double x) const { return *head = std::max(*head, std::fabs(x)); }
+  double seen(const double* head) const { return *head; }
   double divisor(double largest, double root) const { return largest * root; }
 };
 
@@ -104,7 +102,7 @@ struct Offset {
   double divisor(double offset, double root) const { return offset + root; }
 };
 
-// w = prox(−c G, c t α) with a rate c for every feature and lane. A feature: its head, then of each lane s, then G.
+// w = prox(−c G, c t α) with a rate c for every feature and lane. A feature: of each lane s, then G.
 template <std::size_t K, class P, class Rate>
 class AdaptiveDualLanes : public LaneRule<K, P> {
  public:
@@ -121,16 +119,15 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
     if (Rate::proximal && kept_.size() < nonzeros * this->cells()) kept_.resize(nonzeros * this->cells());
   }
   void accumulate(std::size_t j, double x, std::size_t n, double* z) {
-    double* slot = this->slot(j);
     double* kept = kept_.data() + n * this->cells();
-    weights(j, slot, rate_.see(slot, x), [=](std::size_t c, double w) {
+    weights(j, rate_.see(this->head(j), x), [=](std::size_t c, double w) {
       z[c] += x * w;
       if constexpr (Rate::proximal) kept[c] = w;
     });
   }
   void receive(const double* slope) { slope_ = slope; }
   void update(std::size_t j, double x, std::size_t n) {
-    double *s = squares(this->slot(j)), *sum = sums(this->slot(j));
+    double *s = squares(this->numbers(j)), *sum = sums(this->numbers(j));
     const double* slope = slope_;
     if constexpr (Rate::proximal) {  // G gains −σ w: w_t is the centre
       double* sigma = rates_.data();
@@ -153,12 +150,11 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
   }
   void end() { rounds_ += 1; }
   void read(std::size_t j, double* out) const {
-    const double* slot = this->slot(j);
-    weights(j, slot, rate_.seen(slot), [=](std::size_t c, double w) { out[c] = w; });
+    weights(j, rate_.seen(this->head(j)), [=](std::size_t c, double w) { out[c] = w; });
   }
   void alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const {
-    const double* slot = this->slot(j);
-    const double s = squares(slot)[lane], root = std::sqrt(s), other = rate_.seen(slot);
+    const double* slot = this->numbers(j);
+    const double s = squares(slot)[lane], root = std::sqrt(s), other = rate_.seen(this->head(j));
     const double c = s > 0 ? etas_[lane] / safe(rate_.divisor(other, root)) : 0.0;
     numbers.insert(numbers.end(), {s, Rate::proximal ? root : other, c});
     const double* sum = sums(slot) + lane * this->k_();
@@ -167,7 +163,7 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
   }
   template <class F>
   void visit(F f) {
-    f("rounds", rounds_), f("etas", std::span(etas_)), f("slots", this->slots_);
+    f("rounds", rounds_), f("etas", std::span(etas_)), this->visit_features(f);
   }
 
  private:
@@ -180,21 +176,20 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
 
   template <class D>
   D* squares(D* slot) const {
-    return slot + Rate::head;
+    return slot;
   }
   template <class D>
   D* sums(D* slot) const {
-    return slot + Rate::head + this->m_;
+    return slot + this->m_;
   }
   template <class To>
-  void weights(std::size_t j, const double* slot, double other, To to) const {
-    const double *s = squares(slot), *sum = sums(slot), *eta = etas_.data(), *alpha = this->alphas_.data();
-    const std::size_t m = this->m_;
+  void weights(std::size_t j, double other, To to) const {
+    const double *s = squares(this->numbers(j)), *sum = sums(this->numbers(j)), *eta = etas_.data(),
+                 *alpha = this->alphas_.data();
     const double t = rounds_;
     const Rate rate = rate_;
     double* c = rates_.data();
-    GOSSAMER_LANES
-    for (std::size_t i = 0; i < m; ++i) c[i] = eta[i] / safe(rate.divisor(other, std::sqrt(s[i])));
+    side_by_side(this->m_, [=](std::size_t i) { c[i] = eta[i] / safe(rate.divisor(other, std::sqrt(s[i]))); });
     this->prox_lanes([=](std::size_t i, std::size_t n) { return -c[i] * sum[n]; },
                      [=](std::size_t i) { return c[i] * (t * alpha[i]); }, weight_of(this->weights_, j), to);
   }

@@ -56,11 +56,11 @@ class RecordedLanes : public LaneRule<K, P> {
   void start() {
     if (std::none_of(lazy_.begin(), lazy_.end(), [](const Lazy& lazy) { return lazy.full(); })) return;
     for (std::size_t j = 0; j < features_; ++j) {
-      double* slot = this->slot(j);
+      double* w = this->numbers(j);
       caught_up(
-          j, slot[0], [=](std::size_t, std::size_t c) { return slot[1 + c]; },
-          [=](std::size_t c, double w) { slot[1 + c] = w; });
-      slot[0] = 0;
+          j, *this->head(j), [=](std::size_t, std::size_t c) { return w[c]; },
+          [=](std::size_t c, double now) { w[c] = now; });
+      *this->head(j) = 0;
     }
     for (Lazy& lazy : lazy_) lazy.restart();
   }
@@ -102,32 +102,29 @@ class FobosLanes : public Rounds {
     this->start();
   }
   void accumulate(std::size_t j, double x, std::size_t, double* z) {
-    double* slot = this->slot(j);
-    double* w = slot + 1;
+    double* w = this->numbers(j);
     this->caught_up(
-        j, slot[0], [=](std::size_t, std::size_t c) { return w[c]; },
+        j, *this->head(j), [=](std::size_t, std::size_t c) { return w[c]; },
         [=](std::size_t c, double now) {
           w[c] = now;
           z[c] += x * now;
         });
-    slot[0] = this->now();
+    *this->head(j) = this->now();
   }
   void receive(const double* slope) {
     this->each_cell([&](std::size_t i, std::size_t c) { steps_[c] = eta_ * this->paces_[i] * slope[c]; });
   }
   void update(std::size_t j, double x, std::size_t) {
-    double* w = this->slot(j) + 1;
+    double* w = this->numbers(j);
     const double* step = steps_.data();
-    const std::size_t cells = this->cells();
-    GOSSAMER_LANES
-    for (std::size_t c = 0; c < cells; ++c) w[c] -= x * step[c];
+    side_by_side(this->cells(), [=](std::size_t c) { w[c] -= x * step[c]; });
   }
   void end() { this->advance(eta_); }
   void read(std::size_t j, double* out) const {
-    const double* slot = this->slot(j);
+    const double* w = this->numbers(j);
     this->caught_up(
-        j, slot[0], [=](std::size_t, std::size_t c) { return slot[1 + c]; },
-        [=](std::size_t c, double w) { out[c] = w; });
+        j, *this->head(j), [=](std::size_t, std::size_t c) { return w[c]; },
+        [=](std::size_t c, double now) { out[c] = now; });
   }
   // Up to date in round 0 of a record that starts now.
   void alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const {
@@ -138,7 +135,7 @@ class FobosLanes : public Rounds {
   }
   template <class F>
   void visit(F f) {
-    f("slots", this->slots_), this->visit_rounds(f);
+    this->visit_features(f), this->visit_rounds(f);
   }
 
  private:
@@ -146,7 +143,8 @@ class FobosLanes : public Rounds {
   std::vector<double> steps_;  // η · pace · slope of this round
 };
 
-// A feature: the round it is up to date with, the largest |x| so far; then of each lane s, its step, its weights.
+// A feature: at its head the round it is up to date with and the largest |x| so far; of each lane s, then its step,
+// then its weights.
 template <std::size_t K, class P>
 class AdaptiveLanes : public LaneRule<K, P> {
  public:
@@ -156,20 +154,19 @@ class AdaptiveLanes : public LaneRule<K, P> {
 
   void begin(double eta, std::size_t) { eta_ = eta; }
   void accumulate(std::size_t j, double x, std::size_t, double* z) {
-    double* slot = this->slot(j);
-    double* w = weights(slot);
-    if (const double size = std::fabs(x); size > slot[1]) rescale(j, slot, size);
-    caught_up(j, slot, [=](std::size_t c, double now) {
+    double *head = this->head(j), *w = weights(this->numbers(j));
+    if (const double size = std::fabs(x); size > head[1]) rescale(j, size);
+    caught_up(j, [=](std::size_t c, double now) {
       w[c] = now;
       z[c] += x * now;
     });
-    slot[0] = rounds_;
+    head[0] = rounds_;
   }
   void receive(const double* slope) { slope_ = slope; }
   void update(std::size_t j, double x, std::size_t) {
-    double* slot = this->slot(j);
+    double* slot = this->numbers(j);
     double *s = squares(slot), *step = steps(slot), *w = weights(slot);
-    const double *pace = this->paces_.data(), *slope = slope_, eta = eta_, largest = slot[1];
+    const double *pace = this->paces_.data(), *slope = slope_, eta = eta_, largest = this->head(j)[1];
     this->squared_gradients(x, slope, [=](std::size_t i, double gradient) {
       s[i] += gradient;
       step[i] = eta * pace[i] / safe(largest * std::sqrt(s[i]));
@@ -178,17 +175,17 @@ class AdaptiveLanes : public LaneRule<K, P> {
   }
   void end() { rounds_ += 1; }
   void read(std::size_t j, double* out) const {
-    caught_up(j, this->slot(j), [=](std::size_t c, double w) { out[c] = w; });
+    caught_up(j, [=](std::size_t c, double w) { out[c] = w; });
   }
   void alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const {
-    const double* slot = this->slot(j);
+    const double *slot = this->numbers(j), *head = this->head(j);
     const double s = squares(slot)[lane], *w = weights(slot) + lane * this->k_();
-    numbers.insert(numbers.end(), {slot[0], s, slot[1], s > 0 ? steps(slot)[lane] : 0.0});
+    numbers.insert(numbers.end(), {head[0], s, head[1], s > 0 ? steps(slot)[lane] : 0.0});
     numbers.insert(numbers.end(), w, w + this->k_());
   }
   template <class F>
   void visit(F f) {
-    f("rounds", rounds_), f("slots", this->slots_);
+    f("rounds", rounds_), this->visit_features(f);
   }
 
  private:
@@ -197,19 +194,20 @@ class AdaptiveLanes : public LaneRule<K, P> {
 
   template <class D>
   D* squares(D* slot) const {
-    return slot + 2;
+    return slot;
   }
   template <class D>
   D* steps(D* slot) const {
-    return slot + 2 + this->m_;
+    return slot + this->m_;
   }
   template <class D>
   D* weights(D* slot) const {
-    return slot + 2 + 2 * this->m_;
+    return slot + 2 * this->m_;
   }
   template <class To>
-  void caught_up(std::size_t j, const double* slot, To to) const {
-    const double missed = rounds_ - slot[0], weight = weight_of(this->weights_, j);
+  void caught_up(std::size_t j, To to) const {
+    const double* slot = this->numbers(j);
+    const double missed = rounds_ - this->head(j)[0], weight = weight_of(this->weights_, j);
     const double *step = steps(slot), *w = weights(slot), *alpha = this->alphas_.data();
     if constexpr (adds_up<P>) {
       this->prox_lanes([=](std::size_t, std::size_t c) { return w[c]; },
@@ -226,12 +224,12 @@ class AdaptiveLanes : public LaneRule<K, P> {
     }
   }
   // A larger value than ever, after what was missed: the weights shrink to what they would be had it been known.
-  void rescale(std::size_t j, double* slot, double size) {
-    double* w = weights(slot);
-    caught_up(j, slot, [=](std::size_t c, double now) { w[c] = now; });
-    slot[0] = rounds_;
-    const double ratio = slot[1] / size;
-    slot[1] = size;
+  void rescale(std::size_t j, double size) {
+    double *head = this->head(j), *slot = this->numbers(j), *w = weights(slot);
+    caught_up(j, [=](std::size_t c, double now) { w[c] = now; });
+    head[0] = rounds_;
+    const double ratio = head[1] / size;
+    head[1] = size;
     for (std::size_t i = 0; i < this->m_; ++i) steps(slot)[i] *= ratio;
     for (std::size_t c = 0; c < this->cells(); ++c) w[c] *= ratio;
   }

@@ -48,6 +48,13 @@ class LossCall {
  public:
   virtual ~LossCall() = default;
   virtual double operator()(std::span<const double> z, const double* y, std::span<double> slope) const = 0;
+  // The same for several lanes, whose outputs follow one another: one loss a lane (see lanes.hpp).
+  virtual void operator()(std::span<const double> z, const double* y, std::span<double> slope,
+                          std::span<double> losses) const {
+    const std::size_t k = z.size() / losses.size();
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      losses[i] = (*this)(z.subspan(i * k, k), y, slope.subspan(i * k, k));
+  }
   // A slope beyond which the loss is steep rather than far off: the intercept does not take larger ones for a scale.
   virtual double tame_slope() const { return std::numeric_limits<double>::infinity(); }
 };
@@ -66,7 +73,8 @@ class Intercept {
     for (std::size_t r = 0; r < b_.size(); ++r) {
       largest_[r] = std::max(largest_[r], std::min(std::fabs(slope[r]), tame));
       squares_[r] += slope[r] * slope[r];
-      if (squares_[r] > 0) b_[r] -= 0.5 * largest_[r] * slope[r] / std::sqrt(squares_[r]);
+      const double root = std::sqrt(squares_[r]);
+      b_[r] -= 0.5 * largest_[r] * slope[r] / (root > 0 ? root : 1.0);
     }
   }
   template <class F>
@@ -119,6 +127,13 @@ struct StateVisitor {
     shared = value;
   }
 };
+
+// Asks for entries begin … end − 1 of an array, a cache line at a time.
+template <class T>
+void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t line = 64 / sizeof(T);
+  for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
+}
 
 template <class Rule>
 constexpr bool averages = requires(const Rule& rule, double* w) { rule.read_average(std::size_t{}, w); };
@@ -220,12 +235,6 @@ class Engine final : public Learner {
     }
   }
 
-  // Asks for entries begin … end − 1 of an array, a cache line at a time.
-  template <class T>
-  static void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t line = 64 / sizeof(T);
-    for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
-  }
   template <class T>
   static std::size_t feature(const Examples<T>& examples, std::int64_t n) {
     return static_cast<std::size_t>(examples.index[n]);

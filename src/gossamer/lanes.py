@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -54,15 +55,16 @@ def checked_alphas(alphas: Any) -> int | Array:
 
 def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes) -> Any:
     """Return a new learner with these lanes, or raise where there is no rule for them."""
+    maker: Any
     match method:
         case methods.Fobos():
-            maker, extra = _core.fobos_lanes, ()
+            maker = _core.fobos_lanes
         case methods.RDA():
-            maker, extra = _core.rda_lanes, (float(method.rho),)
+            maker = partial(_core.rda_lanes, float(method.rho))
         case methods.AdaGrad():
-            maker, extra = (_core.adagrad_rda_lanes if method.form == "rda" else _core.adagrad_fobos_lanes), ()
+            maker = _core.adagrad_rda_lanes if method.form == "rda" else _core.adagrad_fobos_lanes
         case methods.FTRL():
-            maker, extra = _core.ftrl_lanes, (float(method.beta),)
+            maker = partial(_core.ftrl_lanes, float(method.beta))
         case _:
             raise methods.refusal(
                 method,
@@ -81,7 +83,7 @@ def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes) -> Any:
     rows = methods.rowwise(penalty, setup)
     assert rows is not None
     settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces))
-    return maker(*extra, *rows, settings)
+    return maker(*rows, settings)
 
 
 def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> float:
@@ -131,18 +133,16 @@ class PathTrainer(Trainer):
 
     pace: Lanes  # the strengths and steps in use
 
-    def __init__(
-        self, method: Any, penalty: Any, setup: methods.Setup, targets: Targets, alphas: int | Array
-    ) -> None:
+    def __init__(self, method: Any, penalty: Any, setup: methods.Setup, targets: Targets, alphas: int | Array) -> None:
         self.method, self.penalty, self.setup, self.targets, self.alphas = method, penalty, setup, targets, alphas
         counted = isinstance(alphas, int)
         start = np.geomspace(1.0, SPAN, alphas) if isinstance(alphas, int) else alphas
         searching = tuning.needs_prefix(method)
         paces = self._paces(start, tuning.default_pace(method) if searching else method.pace)
-        self.pace = Lanes(start, paces)
-        self.learner = self._made(self.pace)
         weakest = replace(setup, alpha=float(start[-1]))
         method.make(penalty, weakest)  # refuses what it cannot handle
+        self.pace = Lanes(start, paces)
+        self.learner = self._made(self.pace)
         tuning.check(method, penalty, weakest)
         self._loss_call = _core.loss_call(targets.loss._core())
         self.decided = 0 if searching or counted else tuning.PREFIX
@@ -250,6 +250,11 @@ class PathTrainer(Trainer):
         W, b = np.empty((self.setup.features, self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read_lane(lane, W, b)
         return W, b
+
+    def intercepts(self) -> Array:
+        """Return b of every lane."""
+        shape = (len(self.pace.alphas), self.setup.outputs)
+        return self.learner.intercepts.reshape(shape) if self.setup.fit_intercept else np.zeros(shape)
 
     def read_sparse(self) -> tuple[Array, Array, Array]:
         """Return starts, index and value of all weights as a CSR matrix, one row an output of a lane."""

@@ -30,11 +30,11 @@ class _Path(_Online):
     """What the two estimators share: the trainer with lanes, the choice, and the path."""
 
     _trainer: PathTrainer
-    _single: type  # the estimator with one strength
+    _single: Any  # the estimator with one strength
     # Settings of the estimator with one strength that a path does not have.
-    tol = None
-    average = False
-    grow = False
+    tol: float | None = None
+    average: bool = False
+    grow: bool = False
 
     # Learning
 
@@ -149,6 +149,12 @@ class _Path(_Online):
         return [whole[i * k : (i + 1) * k] for i in range(len(self._trainer.pace.alphas))]
 
     @property
+    def intercept_path_(self) -> Array:
+        """The intercepts at each strength, one column an output."""
+        self._choice()
+        return self._trainer.intercepts()
+
+    @property
     def progressive_loss_(self) -> float:
         """The mean loss of each example before it was learned from, at the strength in use."""
         return float(self.path_loss_[self._choice().lane])
@@ -231,6 +237,8 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         The step at each strength.
     coef_path_ : list of sparse arrays
         The weights at each strength, one row an output.
+    intercept_path_ : array
+        The intercepts at each strength, one column an output.
     coef_, intercept_, classes_, nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_
         As in `OnlineClassifier`.
 
@@ -298,7 +306,7 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
 
     Attributes
     ----------
-    alphas_, alpha_, path_loss_, path_loss_se_, path_nonzeros_, path_step_, coef_path_
+    alphas_, alpha_, path_loss_, path_loss_se_, path_nonzeros_, path_step_, coef_path_, intercept_path_
         As in `OnlineClassifierCV`.
     coef_, intercept_, nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_
         As in `OnlineRegressor`.
