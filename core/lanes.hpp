@@ -227,16 +227,20 @@ class LaneEngine final : public Lanes {
   [[gnu::flatten]] void learn_plain(const Row& row, const LossCall& loss) { learn_row(row, loss); }
 
   [[gnu::always_inline]] void learn_row(const Row& row, const LossCall& loss) {
-    std::size_t ahead = 0;
-    auto fetch_next = [&] {
-      if (ahead < row.next.size()) rule_.prefetch(static_cast<std::size_t>(row.next[ahead++]));
-    };
+    const std::int32_t *index = row.index.data(), *ahead = row.next.data(), *ahead_end = ahead + row.next.size();
+    const std::size_t count_here = row.index.size();
+    const double* value = row.value;
+    double* z = z_.data();
     const auto b = intercept_.values();
-    for (std::size_t c = 0; c < z_.size(); ++c) z_[c] = b.empty() ? 0.0 : b[c];
-    rule_.begin(row.step, row.index.size());
-    for (std::size_t n = 0; n < row.index.size(); ++n) {
-      fetch_next();
-      rule_.accumulate(static_cast<std::size_t>(row.index[n]), row.value[n], n, z_.data());
+    if (b.empty()) {
+      std::fill(z_.begin(), z_.end(), 0.0);
+    } else {
+      std::copy(b.begin(), b.end(), z_.begin());
+    }
+    rule_.begin(row.step, count_here);
+    for (std::size_t n = 0; n < count_here; ++n) {
+      if (ahead < ahead_end) rule_.prefetch(static_cast<std::size_t>(*ahead++));
+      rule_.accumulate(static_cast<std::size_t>(index[n]), value[n], n, z);
     }
     loss(z_, row.y, slope_, values_);
     count(values_.data(), row.weight);
@@ -244,9 +248,9 @@ class LaneEngine final : public Lanes {
       for (double& s : slope_) s *= row.weight;
     }
     rule_.receive(slope_.data());
-    for (std::size_t n = 0; n < row.index.size(); ++n) {
-      fetch_next();
-      rule_.update(static_cast<std::size_t>(row.index[n]), row.value[n], n);
+    for (std::size_t n = 0; n < count_here; ++n) {
+      if (ahead < ahead_end) rule_.prefetch(static_cast<std::size_t>(*ahead++));
+      rule_.update(static_cast<std::size_t>(index[n]), value[n], n);
     }
     if (!b.empty()) intercept_.update(slope_, loss.tame_slope());
     rule_.end();
