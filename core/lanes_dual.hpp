@@ -50,7 +50,7 @@ class RdaLanes : public LaneRule<K, P> {
   }
 
  private:
-  double rho_, rounds_ = 0;
+  Shared rho_, rounds_;
   const double* slope_ = nullptr;
   std::vector<double> rates_, strengths_, extras_;  // of this round: c, c t α, c γρ√t
   struct {
@@ -168,7 +168,7 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
 
  private:
   Rate rate_;
-  double rounds_ = 0;
+  Shared rounds_;
   const double* slope_ = nullptr;
   mutable std::vector<double> rates_;  // of the feature at hand
   std::vector<double> etas_;           // η times the pace of each lane

@@ -38,7 +38,7 @@ class AddedLanes : public LaneRule<K, P> {
 
  private:
   std::vector<double> strengths_;
-  double total_ = 0;
+  Shared total_;
 };
 
 // The same where each lane keeps records of its own (lazy.hpp). They are full at the same time: when the first is.
@@ -139,7 +139,7 @@ class FobosLanes : public Rounds {
   }
 
  private:
-  double eta_ = 0;
+  Shared eta_;
   std::vector<double> steps_;  // η · pace · slope of this round
 };
 
@@ -189,7 +189,7 @@ class AdaptiveLanes : public LaneRule<K, P> {
   }
 
  private:
-  double eta_ = 0, rounds_ = 0;
+  Shared eta_, rounds_;
   const double* slope_ = nullptr;
 
   template <class D>

@@ -183,26 +183,24 @@ class PathTrainer(Trainer):
         paces = np.asarray(tuning._candidates(self.method, self.targets.loss, rows, self.setup.outputs), np.float64)
         small, penalty, setup = tuning._compressed(self.penalty, self.setup, rows)
         quarter = len(small) // 4
+
+        def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
+            """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
+            settings = Lanes(np.repeat(some, tried.shape[1]), tried.ravel())
+            learner = make(self.method, penalty, setup, settings)
+            for first, last in ((0, begin), (begin, end)):
+                learner.scoring = last == end
+                part = small.part(first, last)
+                part.teach(learner, self._steps(settings, first + 1, len(part)), self._loss_call)
+            loss = learner.losses.reshape(tried.shape)
+            order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
+            return np.take_along_axis(tried, order, axis=1)
+
         chosen = []
         each = max(1, SEARCHED // len(paces))  # strengths at once
         for some in (alphas[i : i + each] for i in range(0, len(alphas), each)):
-
-            def scores(tried: Array, begin: int, end: int, some: Array = some) -> Array:
-                """Return the order in which the steps of each strength did on rows begin … end − 1."""
-                settings = Lanes(np.repeat(some, tried.shape[1]), tried.ravel())
-                learner = make(self.method, penalty, setup, settings)
-                for first, last in ((0, begin), (begin, end)):
-                    learner.scoring = first == begin
-                    part = small.part(first, last)
-                    part.teach(learner, self._steps(settings, first + 1, len(part)), self._loss_call)
-                loss = learner.losses.reshape(tried.shape)
-                return np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
-
-            tried = np.tile(paces, (len(some), 1))
-            best = scores(tried, 0, quarter)[:, : len(paces) // 2]
-            tried = np.take_along_axis(tried, best, axis=1)
-            best = scores(tried, quarter, len(small))[:, :1]
-            chosen.append(np.take_along_axis(tried, best, axis=1)[:, 0])
+            tried = ranked(some, np.tile(paces, (len(some), 1)), 0, quarter)[:, : len(paces) // 2]
+            chosen.append(ranked(some, tried, quarter, len(small))[:, 0])
         return np.concatenate(chosen)
 
     # Learning
