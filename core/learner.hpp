@@ -53,6 +53,13 @@ class LossCall {
  public:
   virtual ~LossCall() = default;
   virtual double operator()(std::span<const double> z, const double* y, std::span<double> slope) const = 0;
+  // The same for several lanes, whose outputs follow one another: one loss a lane (see lanes.hpp).
+  virtual void operator()(std::span<const double> z, const double* y, std::span<double> slope,
+                          std::span<double> losses) const {
+    const std::size_t k = z.size() / losses.size();
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      losses[i] = (*this)(z.subspan(i * k, k), y, slope.subspan(i * k, k));
+  }
   // A slope beyond which the loss is steep rather than far off: the intercept does not take larger ones for a scale.
   virtual double tame_slope() const { return std::numeric_limits<double>::infinity(); }
 };
@@ -71,7 +78,8 @@ class Intercept {
     for (std::size_t r = 0; r < b_.size(); ++r) {
       largest_[r] = std::max(largest_[r], std::min(std::fabs(slope[r]), tame));
       squares_[r] += slope[r] * slope[r];
-      if (squares_[r] > 0) b_[r] -= 0.5 * largest_[r] * slope[r] / std::sqrt(squares_[r]);
+      const double root = std::sqrt(squares_[r]);
+      b_[r] -= 0.5 * largest_[r] * slope[r] / (root > 0 ? root : 1.0);
     }
   }
   template <class F>
@@ -124,6 +132,13 @@ struct StateVisitor {
     shared = value;
   }
 };
+
+// Asks for entries begin … end − 1 of an array, a cache line at a time.
+template <class T>
+void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t line = 64 / sizeof(T);
+  for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
+}
 
 template <class Rule>
 constexpr bool peeks = requires(const Rule& rule) { rule.peek(std::size_t{}); };
@@ -282,13 +297,6 @@ class Engine final : public Learner {
         rule_.prefetch(static_cast<std::size_t>(examples.index[n]));
       }
     }
-  }
-
-  // Asks for entries begin … end − 1 of an array, a cache line at a time.
-  template <class T>
-  static void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t line = 64 / sizeof(T);
-    for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
   }
 };
 

@@ -1,3 +1,4 @@
+#include "lane_losses.hpp"
 #include "learner.hpp"
 
 namespace gossamer {
@@ -21,6 +22,18 @@ class ScalarCall final : public LossCall {
     }
     return sum;
   }
+  void operator()(std::span<const double> z, const double* y, std::span<double> slope,
+                  std::span<double> losses) const override {
+    if (z.size() > losses.size()) return LossCall::operator()(z, y, slope, losses);
+    if constexpr (std::is_same_v<L, Logistic>) {
+      logistic_lanes(z.data(), *y, slope.data(), losses.data(), z.size());
+    } else {
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        losses[i] = loss_.value(z[i], *y);
+        slope[i] = loss_.slope(z[i], *y);
+      }
+    }
+  }
   double tame_slope() const override {
     constexpr bool steep = std::is_same_v<L, Exponential> || std::is_same_v<L, Poisson>;
     return steep ? 1.0 : LossCall::tame_slope();
@@ -33,6 +46,7 @@ class ScalarCall final : public LossCall {
 template <class L>
 class MulticlassCall final : public LossCall {
  public:
+  using LossCall::operator();
   explicit MulticlassCall(L loss) : loss_(loss) {}
   double operator()(std::span<const double> z, const double* y, std::span<double> slope) const override {
     const std::size_t label = static_cast<std::size_t>(*y);

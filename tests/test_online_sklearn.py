@@ -12,11 +12,15 @@ ESTIMATORS = [
     gs.OnlineClassifier(penalty="group_l2", method="ftrl", max_passes=5, tol=1e-3),
     gs.OnlineClassifier(penalty="l1_ball", max_passes=3),
     gs.OnlineClassifier(average=True, max_passes=3),
+    gs.OnlineClassifierCV(4),
+    gs.OnlineClassifierCV([0.1, 0.01], method="fobos", penalty="group_l2", select="sparsest"),
     gs.OnlineRegressor(),
     gs.OnlineRegressor(method="fobos"),
     gs.OnlineRegressor(loss="huber", method=gs.RDA(gamma=10.0), alpha=1e-3),
     gs.OnlineRegressor(penalty="elastic_net", method="ftrl", max_passes=5, tol=1e-3),
     gs.OnlineRegressor(penalty="l2_ball", average=True, max_passes=3),
+    gs.OnlineRegressorCV(4),
+    gs.OnlineRegressorCV([0.1, 0.01], method="rda", loss="huber", max_passes=2),
 ]
 
 REASON = "one example at a time: a weight makes one larger step, a repetition makes two steps in other rounds"

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from gossamer.methods import *
     from gossamer.online import *
     from gossamer.path import *
+    from gossamer.display import *
+    from gossamer.losses import *
+    from gossamer.methods import *
+    from gossamer.online import *
+    from gossamer.online_cv import *
     from gossamer.penalties import *
     from gossamer.projections import *
     from gossamer.schedules import *
@@ -31,6 +36,8 @@ _HOMES = {
     "batch": "BatchClassifier BatchRegressor",
     "path": "BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath alpha_max",
     "solvers": "BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint",
+    "online_cv": "OnlineClassifierCV OnlineRegressorCV",
+    "display": "PathDisplay",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"

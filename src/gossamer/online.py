@@ -87,7 +87,7 @@ class _Online(BaseEstimator):
                 "Use one of the library's, or give compiled functions to CompiledLoss."
             )
         penalty = penalties.resolve(self.penalty)
-        alpha = number(self.alpha, "alpha", least=0)
+        strength = self._checked_strength()
         width = None if fresh else self.n_features_in_
         X, y, names = self._checked(X, y, width)
         if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
@@ -100,8 +100,7 @@ class _Online(BaseEstimator):
         weight = self._reweighted(y, weight, coded, whole)
         features = X.shape[1] if width is None else max(width, X.shape[1])
         if fresh:
-            setup = methods.Setup(features, coded.outputs, alpha, bool(self.fit_intercept), bool(self.average))
-            trainer = Trainer(methods.resolve_for(self.method, penalty), penalty, setup, coded)
+            trainer = self._new_trainer(penalty, features, coded, strength)
         elif (features, coded.outputs) != (self._trainer.setup.features, self._trainer.setup.outputs):
             trainer = self._trainer.grown(features, coded)
         else:
@@ -118,6 +117,13 @@ class _Online(BaseEstimator):
         self._read_once = _ReadOnce()
         self._sparse = False
         return rows
+
+    def _checked_strength(self) -> Any:
+        return number(self.alpha, "alpha", least=0)
+
+    def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
+        setup = methods.Setup(features, coded.outputs, strength, bool(self.fit_intercept), bool(self.average))
+        return Trainer(methods.resolve_for(self.method, penalty), penalty, setup, coded)
 
     def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
         """Return X as canonical CSR and y, both checked."""
@@ -278,6 +284,7 @@ class _ReadOnce:
 
     def __init__(self) -> None:
         self.weights: tuple[Array, Array] | None = None
+        self.choice: Any = None  # where there are many strengths: the one in use
 
 
 class _Probe(BaseEstimator):

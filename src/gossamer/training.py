@@ -41,7 +41,7 @@ class Trainer:
 
     def __init__(self, method: Any, penalty: Any, setup: methods.Setup, targets: Targets) -> None:
         self.method, self.penalty, self.setup, self.targets = method, penalty, setup, targets
-        self.learner = self._made()  # the compiled state
+        self.learner = self._made(None)  # the compiled state
         self._loss_call = _core.loss_call(targets.loss._core())
         tuning.check(method, penalty, setup)
         searching = tuning.needs_prefix(method)
@@ -49,7 +49,7 @@ class Trainer:
         self.decided = 0 if searching else tuning.PREFIX  # how many of the first rows decided on it
         self.buffer: Rows | None = None  # the first rows, while they may decide again
 
-    def _made(self) -> Any:
+    def _made(self, pace: Any) -> Any:
         return self.method.make(self.penalty, self.setup)
 
     def _choose(self, rows: Rows) -> Any:
@@ -78,7 +78,7 @@ class Trainer:
         point = tuning.checkpoint(len(buffer))
         if point > self.decided:
             pace = self._choose(buffer.part(0, point))
-            learner = self._made()
+            learner = self._made(pace)
             self._teach(learner, pace, buffer)
             self.pace, self.learner, self.decided = pace, learner, point
         else:
@@ -88,7 +88,7 @@ class Trainer:
 
     def _teach(self, learner: Any, pace: Any, rows: Rows) -> None:
         """Learn in chunks of a fraction of a second, so that Ctrl-C is heard between them."""
-        eta = steps(self.method.schedule(pace), int(learner.rounds) + 1, len(rows))
+        eta = self._steps(pace, int(learner.rounds) + 1, len(rows))
         begin, chunk = 0, 256
         while begin < len(rows):
             end = min(begin + chunk, len(rows))
@@ -97,6 +97,9 @@ class Trainer:
             took = time.perf_counter() - start
             chunk = chunk * 2 if took < 0.05 else max(1, chunk // 2) if took > 0.2 else chunk
             begin = end
+
+    def _steps(self, pace: Any, first: int, count: int) -> Array:
+        return steps(self.method.schedule(pace), first, count)
 
     def grown(self, features: int, targets: Targets) -> Trainer:
         """Return a trainer with the same state, made for more features or outputs."""
@@ -148,7 +151,7 @@ class Trainer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({name: value for name, value in state.items() if name != "learner"})
-        self.learner = self._made()
+        self.learner = self._made(self.pace)
         self.learner.restore(state["learner"])
         self._loss_call = _core.loss_call(self.targets.loss._core())
 
