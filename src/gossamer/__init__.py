@@ -7,8 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gossamer.boosting import *
+    from gossamer.candidates import *
+    from gossamer.induction import *
     from gossamer.losses import *
     from gossamer.methods import *
+    from gossamer.metrics import *
     from gossamer.online import *
     from gossamer.penalties import *
     from gossamer.projections import *
@@ -25,6 +29,10 @@ _HOMES = {
     "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",
     "online": "OnlineClassifier OnlineRegressor",
+    "boosting": "BoostingClassifier BoostingRegressor",
+    "candidates": "ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
+    "induction": "SmoothL1",
+    "metrics": "coverage",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"
