@@ -456,8 +456,9 @@ void bind_boosting(nb::module_& m) {
           },
           "columns"_a, "which"_a, "weights"_a.none(), nb::keep_alive<1, 2>())
       .def(
-          "update", [](Booster& b, Vector<const std::int64_t> which) { return b.update(span_of(which)); }, "which"_a,
-          Free())
+          "update",
+          [](Booster& b, Vector<const std::int64_t> which, double idle) { return b.update(span_of(which), idle); },
+          "which"_a, "idle"_a, Free())
       .def("update_together", &Booster::update_together, "threads"_a, Free())
       .def(
           "gains",

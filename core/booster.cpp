@@ -13,13 +13,13 @@ struct BothWays {
 };
 
 inline void pull(double slope, double x, double& up, double& down) {
-  const double t = slope * x;
-  up += std::max(-t, 0.0);
-  down += std::max(t, 0.0);
+  const double t = slope * x, size = std::fabs(t);
+  up += 0.5 * (size - t);  // [−t]₊, exactly, and without a branch that guesses signs
+  down += 0.5 * (size + t);
 }
 
 inline void pull(BothWays f, double x, double& up, double& down) {
-  const double above = std::max(x, 0.0), below = std::max(-x, 0.0);
+  const double size = std::fabs(x), above = 0.5 * (size + x), below = 0.5 * (size - x);
   up += f.up * above + f.down * below;
   down += f.down * above + f.up * below;
 }
@@ -124,6 +124,10 @@ class BoosterOf final : public Booster {
             auto enter = [&](std::size_t j, const auto& col) {
               const double lambda = lambda_ * (weights.empty() ? 1.0 : weights[j]);
               measure(col, work.up, work.down);
+              if (k_ == 1 && std::fabs(work.up[0] - work.down[0]) <= rule_->entry * lambda) {
+                scores[j] = 0;
+                return;
+              }
               const double a = scales.empty() ? scale(col) : scales[j];
               scores[j] = gain(a, lambda, work.zero, slack, work);
             };
@@ -165,14 +169,15 @@ class BoosterOf final : public Booster {
     shares_.clear();
   }
 
-  double update(std::span<const std::int64_t> which) override {
+  double update(std::span<const std::int64_t> which, double idle) override {
     double furthest = 0;
     for (std::int64_t e : which) {
       const auto j = static_cast<std::size_t>(e);
       const Kept& kept = kept_[j];
       if (kept.a == 0) continue;
       furthest = std::max(
-          furthest, std::visit([&](const auto& col) { return step(col, kept.a, kept.lambda, row(j)); }, kept.column));
+          furthest,
+          std::visit([&](const auto& col) { return step(col, kept.a, kept.lambda, row(j), idle); }, kept.column));
     }
     return furthest;
   }
@@ -244,7 +249,7 @@ class BoosterOf final : public Booster {
     return stay;
   }
 
-  double update_intercept() override { return step(OnesColumn{n_}, scale(OnesColumn{n_}), 0.0, b_); }
+  double update_intercept() override { return step(OnesColumn{n_}, scale(OnesColumn{n_}), 0.0, b_, 0.0); }
 
   void set_intercept(std::span<const double> b) override {
     for (std::size_t r = 0; r < k_; ++r) work_.delta[r] = b[r] - b_[r];
@@ -286,14 +291,14 @@ class BoosterOf final : public Booster {
   void measure(const C& col, std::vector<double>& up, std::vector<double>& down) const {
     if (k_ == 1) {
       double u = 0, d = 0;
-      col.each([&](std::size_t i, double x) { pull(pull_[i], x, u, d); });
+      each(col, [&](std::size_t i, double x) { pull(pull_[i], x, u, d); });
       up[0] = u, down[0] = d;
       return;
     }
     std::fill(up.begin(), up.end(), 0.0);
     std::fill(down.begin(), down.end(), 0.0);
     double *u = up.data(), *d = down.data();
-    col.each([&](std::size_t i, double x) {
+    each(col, [&](std::size_t i, double x) {
       const PullOf<L>* from = &pull_[i * k_];
       for (std::size_t r = 0; r < k_; ++r) pull(from[r], x, u[r], d[r]);
     });
@@ -302,7 +307,7 @@ class BoosterOf final : public Booster {
   template <class C>
   double scale(const C& col) const {
     double largest = 0, squares = 0;
-    col.each([&](std::size_t i, double x) {
+    each(col, [&](std::size_t i, double x) {
       largest = std::max(largest, std::fabs(x));
       squares += weight(i) * x * x;
     });
@@ -335,25 +340,31 @@ class BoosterOf final : public Booster {
   void shift(const C& col, const std::vector<double>& delta) {
     if (k_ == 1) {
       const double d = delta[0];
-      return col.each([&](std::size_t i, double x) { z_[i] += x * d; });
+      return each(col, [&](std::size_t i, double x) { z_[i] += x * d; });
     }
-    col.each([&](std::size_t i, double x) {
+    each(col, [&](std::size_t i, double x) {
       for (std::size_t r = 0; r < k_; ++r) z_[i * k_ + r] += x * delta[r];
     });
   }
 
   // One update of one row.
   template <class C>
-  double step(const C& col, double a, double lambda, std::span<double> w) {
+  double step(const C& col, double a, double lambda, std::span<double> w, double idle) {
     measure(col, work_.up, work_.down);
     rule_->minimise(work_.pulls(), a, lambda, w, work_.next, work_.rule);
-    const double moved = move_to(work_.next, w, work_);
-    if (moved == 0) return 0.0;
+    double moves = 0, size = 0;
+    for (std::size_t r = 0; r < k_; ++r) {
+      moves = std::max(moves, std::fabs(work_.next[r] - w[r]));
+      size = std::max(size, std::fabs(work_.next[r]));
+    }
+    const double away = moves == 0 ? 0.0 : moves * rule_->curvature(work_.pulls(), a);
+    if (moves == 0 || (away <= idle && size > 0)) return away;
+    move_to(work_.next, w, work_);
     shift(col, work_.delta);
-    col.each([&](std::size_t i, double x) {
+    each(col, [&](std::size_t i, double x) {
       if (x != 0) refresh(i);
     });
-    return moved * rule_->curvature(work_.pulls(), a);
+    return away;
   }
 
   // The largest template a_j ∝ 1 / max|x_j| with Σ_j a_j |x_ij| ≤ room for every example.
@@ -362,11 +373,11 @@ class BoosterOf final : public Booster {
     for (std::size_t j = 0; j < kept_.size(); ++j) {
       std::visit(
           [&](const auto& col) {
-            col.each([&](std::size_t i, double x) {
+            each(col, [&](std::size_t i, double x) {
               largest[j] = std::max(largest[j], std::fabs(x));
               sum[j] += weight(i) * std::fabs(x);
             });
-            if (largest[j] > 0) col.each([&](std::size_t i, double x) { load[i] += std::fabs(x) / largest[j]; });
+            if (largest[j] > 0) each(col, [&](std::size_t i, double x) { load[i] += std::fabs(x) / largest[j]; });
           },
           kept_[j].column);
     }
@@ -382,11 +393,11 @@ class BoosterOf final : public Booster {
   AnyColumn copied(const C& col) {
     Copy& copy = copies_.emplace_back();
     copy.value.reserve(col.count);
-    col.each([&](std::size_t i, double x) {
-      if constexpr (requires { col.row; }) copy.row.push_back(static_cast<std::int32_t>(i));
+    each(col, [&](std::size_t i, double x) {
+      if constexpr (requires { col.rows; }) copy.row.push_back(static_cast<std::int32_t>(i));
       copy.value.push_back(x);
     });
-    if constexpr (requires { col.row; }) {
+    if constexpr (requires { col.rows; }) {
       return SparseColumn<double>{copy.row.data(), copy.value.data(), copy.value.size()};
     } else {
       return DenseColumn<double>{copy.value.data(), copy.value.size()};

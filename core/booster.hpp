@@ -56,9 +56,9 @@ class Booster {
   // Put columns in use, with weight zero: a copy of each, or a view of what must outlive the booster.
   virtual void add(const Columns& columns, std::span<const std::int64_t> which, std::span<const double> weights,
                    bool copy) = 0;
-  // Update the features in use with these numbers, one after the other. Returns, as all updates do, how far the
-  // furthest was from its optimum, in units of the gradient.
-  virtual double update(std::span<const std::int64_t> which) = 0;
+  // Update the features in use with these numbers, one after the other; those nearer than `idle` to their optimum stay,
+  // unless it is zero. Returns, as all updates do, how far the furthest was, in units of the gradient.
+  virtual double update(std::span<const std::int64_t> which, double idle) = 0;
   // Update all features in use at once, each with its share of the template Σ_j a_j |x_ij| ≤ room.
   virtual double update_together(std::size_t threads) = 0;
   // The gain that each feature in use is sure to bring when updated next, as `score`.

@@ -59,7 +59,7 @@ inline double log_exp_root(double log_up, double log_down, double s) {
 // argmin_v a (μ⁺e^{−(v−w)/a} + μ⁻e^{(v−w)/a}) + λ|v|   (Eq. 3, Lemmas 2.1 and 2.2)
 inline double exp_l1(double up, double down, double a, double lambda, double w) {
   if (up == 0 && down == 0) return lambda > 0 ? 0.0 : w;
-  const double pull = grown(up, w / a) - grown(down, -w / a);  // at v = 0
+  const double pull = w == 0 ? up - down : grown(up, w / a) - grown(down, -w / a);  // at v = 0
   if (std::fabs(pull) <= lambda) return 0.0;
   return w + a * (pull > 0 ? exp_root(up, down, lambda) : -exp_root(down, up, lambda));
 }
@@ -163,6 +163,9 @@ class Rule {
   virtual double curvature(Pulls mu, double a) const = 0;
   // Ω(w)
   virtual double value(std::span<const double> w) const = 0;
+  // With one output, a feature stays out while |μ⁺ − μ⁻| ≤ entry · λ: known without a call, since scoring asks it of
+  // every column.
+  double entry = 0;
 };
 
 // A rule exists where a bound knows how to minimise itself plus a penalty: `make_rule` returns null elsewhere.

@@ -8,7 +8,12 @@ namespace {
 template <class B, class P>
 class RuleOf : public Rule {
  public:
-  RuleOf(B bound, P penalty) : bound_(bound), penalty_(penalty) {}
+  RuleOf(B bound, P penalty) : bound_(bound), penalty_(penalty) {
+    if constexpr (std::is_same_v<P, ElasticNet>)
+      entry = penalty.l1_ratio;
+    else if constexpr (!std::is_same_v<P, SmoothL1> && !std::is_same_v<P, L2Squared>)
+      entry = 1;
+  }
 
   double scale(double largest, double squares) const override {
     const double a = largest > 0 ? bound_.scale(largest, squares) : 0.0;

@@ -252,8 +252,8 @@ class BoostingClassifier(ClassifierMixin, _Boosting):
     bound : "ada" or "grad", default "ada"
         The bound on the loss that updates minimise: exponential, as in AdaBoost, or quadratic.
     features : "columns", "products", "stumps", "kernel", or an object, default "columns"
-        The candidates: see `ColumnFeatures`, `ProductFeatures`, `StumpFeatures`, `KernelFeatures`; an object of your own
-        has ``propose(X, used)`` and ``evaluate(X, features)``.
+        The candidates: see `ColumnFeatures`, `ProductFeatures`, `StumpFeatures`, `KernelFeatures`; an object of your
+        own has ``propose(X, used)`` and ``evaluate(X, features)``.
     loss : "logistic", "exponential", "multinomial" or a loss, default "logistic"
         "exponential" needs bound="ada"; "grad" also takes "squared_hinge".
     order : "corrective", "greedy", "cyclic", "random" or "parallel", default "corrective"

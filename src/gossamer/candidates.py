@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from gossamer import _core
 from gossamer.arrays import Array, floats, number, shape_words
+from gossamer.arrays import weights as check_weights
 from gossamer.names import resolve as _resolve
 
 __all__ = ["ColumnFeatures", "KernelFeatures", "ProductFeatures", "StumpFeatures"]
@@ -192,17 +193,20 @@ class _ColumnPool(Pool):
         return list(range(self.count))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ProductFeatures:
     """Products of columns, grown without bound: a feature in use times any column may enter next.
 
     A feature is the sorted tuple of its columns; the columns themselves may enter from the start, as products with the
-    constant.
+    constant. Columns are divided by their largest size in the training data, so that products stay within [−1, 1]: long
+    products then become small, the penalty keeps them out, and growing comes to an end.
 
     Parameters
     ----------
     max_degree : int, optional
         The most factors of a product; no limit by default.
+    scale : vector, optional
+        What columns are divided by; by default their largest size in the training data.
 
     References
     ----------
@@ -211,7 +215,7 @@ class ProductFeatures:
     Examples
     --------
     >>> import numpy as np, gossamer as gs
-    >>> kind = gs.ProductFeatures()
+    >>> kind = gs.ProductFeatures(scale=[1, 1, 1])
     >>> kind.name((0, 2), ["rm", "age", "lstat"]), kind.name((1, 1), ["rm", "age", "lstat"])
     ('rm × lstat', 'age²')
     >>> kind.evaluate(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), [(0, 2), (1, 1)])
@@ -220,10 +224,25 @@ class ProductFeatures:
     """
 
     max_degree: int | None = None
+    scale: Any = None
 
     def __post_init__(self) -> None:
+        if self.scale is not None:
+            object.__setattr__(self, "scale", check_weights(self.scale, "scale"))
+            if not self.scale.all():
+                raise ValueError("scale must be above 0; it holds 0.")
         if self.max_degree is not None and (not isinstance(self.max_degree, (int, np.integer)) or self.max_degree < 1):
             raise ValueError(f"max_degree must be a whole number, 1 or more, or None; {self.max_degree!r} was given.")
+
+    def ready(self, X: Any, labels: Array | None) -> ProductFeatures:
+        """Return the kind with its scale known."""
+        if self.scale is not None:
+            if len(self.scale) != X.shape[1]:
+                raise ValueError(f"scale must hold one number a column; it has {len(self.scale)} for {X.shape[1]}.")
+            return self
+        largest = abs(X).max(axis=0)
+        largest = np.asarray(largest.toarray() if sp.issparse(largest) else largest, np.float64).ravel()
+        return replace(self, scale=np.where(largest > 0, largest, 1.0))
 
     def pool(self, X: Any) -> Pool:
         """Return the candidates on X."""
@@ -242,7 +261,7 @@ class ProductFeatures:
         needed = sorted({j for feature in features for j in feature})
         place = {j: i for i, j in enumerate(needed)}
         base = X[:, np.asarray(needed, dtype=np.intp)]
-        dense = base.toarray() if sp.issparse(base) else np.asarray(base)
+        dense = (base.toarray() if sp.issparse(base) else np.asarray(base)) / self.scale[needed]
         out = np.empty((X.shape[0], len(features)), order="F")
         for i, feature in enumerate(features):
             out[:, i] = np.prod(dense[:, [place[j] for j in feature]], axis=1)
@@ -263,7 +282,8 @@ class _ProductPool(Pool):
 
     def __init__(self, kind: ProductFeatures, X: Any) -> None:
         self.kind, self.X = kind, X
-        self.columns, self.count = columns_of(X), X.shape[1]
+        scaled = X @ sp.diags_array(1 / kind.scale) if sp.issparse(X) else X / kind.scale
+        self.columns, self.count = columns_of(scaled), X.shape[1]
         self.values: dict[Any, Array] = {}  # of the features in use
 
     def best(self, scoring: Scoring, used: Sequence[Any], count: int) -> list[Scored]:

@@ -24,7 +24,7 @@ __all__ = ["SmoothL1"]
 
 # How many sweeps over the features in use a round takes at most, and how exact they are: until the furthest weight is
 # within this share of how far the first sweep found it (or within the tolerance).
-SWEEPS, EXACT = 100, 0.1
+SWEEPS, EXACT, IDLE = 100, 0.1, 0.3
 
 
 @dataclass(frozen=True)
@@ -196,10 +196,10 @@ class Run:
             self.pool.add(self.booster, features)
             self.used += features
 
-    def sweep(self, which: Array | None = None) -> float:
-        """Update the intercept and the features with these numbers (all by default); return how far the furthest was."""
+    def sweep(self, which: Array | None = None, idle: float = 0.0) -> float:
+        """Update the intercept and these features (all by default); return how far the furthest was."""
         far = self.booster.update_intercept() if self.fit_intercept else 0.0
-        return max(far, self.booster.update(np.arange(len(self.used)) if which is None else which))
+        return max(far, self.booster.update(np.arange(len(self.used)) if which is None else which, idle))
 
     def prune(self) -> None:
         """Drop the features whose weights are all zero."""
@@ -222,10 +222,11 @@ def corrective(run: Run) -> bool:
     found = run.best()
     run.add([feature for _, feature in found])
     far = first = run.sweep()
+    near = max(run.slack, EXACT * first if found else 0.0)
     for _ in range(SWEEPS):
-        if far <= max(run.slack, EXACT * first if found else 0.0):
+        if far <= near:
             break
-        far = run.sweep()
+        far = run.sweep(idle=IDLE * near)
     run.prune()
     return bool(found) or far > run.slack
 
