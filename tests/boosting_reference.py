@@ -1,4 +1,4 @@
-"""Slow, obvious twins for boosting: the sums of Lemma 4.1, the bounds, and a proximal gradient solver of the problem."""
+"""Slow, obvious twins for boosting: the sums of Lemma 4.1, the bounds, and a proximal gradient solver."""
 
 import numpy as np
 from scipy.optimize import minimize_scalar

@@ -156,13 +156,11 @@ def test_stopping_is_honest(kind, bound, target):
     assert model.stopped_by_ == "no candidate"
     assert model.history_[-1].score == 0.0
     assert model.n_features_used_ > 0
-    if kind == "columns":
-        pool = X
-    else:
-        pool = model._kind.evaluate(X, list(model._kind.propose(X, model.features_)))
+    kinds = model._kind
+    pool = X if kind == "columns" else kinds.evaluate(X, list(kinds.propose(X, model.features_)))
     assert top_scores(model, X, y, pool) <= 1 + 2e-4
-    # And not before: with one round less there was one.
-    earlier = clone(model).set_params(max_rounds=1).fit(X, y)
+    # And not before: after one feature there was another.
+    earlier = clone(model).set_params(max_rounds=1, batch=1).fit(X, y)
     assert earlier.stopped_by_ == "max_rounds"
     assert top_scores(earlier, X, y, pool) > 1 + 2e-4
 
@@ -227,18 +225,31 @@ def test_smooth_l1_keeps_everything():
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "regression"])
-def test_dense_sparse_and_threads_make_no_difference(kind, order):
+def test_how_the_data_is_held_makes_no_difference(kind, order):
     X, y = data(kind, d=12)
-    model = estimator(kind)(alpha=0.03, order=order, batch=3, max_rounds=20, random_state=0)
-    dense = clone(model).fit(X, y)
-    for other in (sp.csc_matrix(X), sp.csr_matrix(X), sp.csr_array(X), np.asfortranarray(X), sp.coo_matrix(X)):
-        same = clone(model).fit(other, y)
+    plain = estimator(kind)(alpha=0.03, order=order, batch=3, max_rounds=20, random_state=0, fit_intercept=False)
+    exact = estimator(kind)(alpha=0.03, order=order, batch=3, tol=1e-7, max_rounds=5000, random_state=0)
+    forms = (sp.csc_matrix(X), sp.csr_matrix(X), sp.csr_array(X), np.asfortranarray(X), sp.coo_matrix(X))
+    dense = clone(plain).fit(X, y)
+    for other in forms:  # step by step the same
+        same = clone(plain).fit(other, y)
         assert same.features_ == dense.features_
         np.testing.assert_allclose(same.weights_, dense.weights_, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(same.predict(other), dense.predict(X)) if kind == "regression" else None
-    single = clone(model).fit(X.astype(np.float32), y)
+        np.testing.assert_allclose(same._decide(other), same._decide(X), atol=1e-12)
+    if order != "parallel":  # with an intercept dense columns are centred: another way to the same end
+        np.testing.assert_allclose(clone(exact).fit(X, y).coef_, clone(exact).fit(forms[0], y).coef_, atol=1e-5)
+    single = clone(plain).fit(X.astype(np.float32), y)
     assert set(single.features_) == set(dense.features_)
     np.testing.assert_allclose(single.coef_, dense.coef_, atol=1e-4)
+
+
+def test_columns_far_from_zero_are_no_harder():
+    X, y = data()
+    near, away = (gs.BoostingClassifier(alpha=0.02, tol=1e-6).fit(A, y) for A in (X, X + 1000))
+    assert away.features_ == near.features_
+    assert len(away.history_) == len(near.history_)
+    np.testing.assert_allclose(away.coef_, near.coef_, atol=1e-6)
+    np.testing.assert_allclose(away.decision_function(X + 1000), near.decision_function(X), atol=1e-4)
 
 
 def test_the_number_of_threads_changes_nothing():
@@ -333,7 +344,7 @@ def test_products_are_scored_as_what_they_are():
         scoring = gs.candidates.Scoring(core, 0.0, 1)
         fast, slow = (p.best(scoring, used, 1000) for p in (pool, plain))
         assert len(fast) == len(slow) > 0
-        assert dict((f, s) for s, f in fast) == pytest.approx({f: s for s, f in slow})
+        assert {f: s for s, f in fast} == pytest.approx({f: s for s, f in slow})
 
 
 def test_stumps_are_scored_as_what_they_are():
@@ -378,8 +389,8 @@ def test_kernel_with_a_support_set_of_its_own_or_given():
     given = gs.BoostingClassifier(alpha=0.003, features=gs.KernelFeatures(0.5, support=X[:30])).fit(X, y)
     K = np.exp(-0.5 * ((X[:, None] - X[None, :30]) ** 2).sum(axis=2))
     plain = gs.BoostingClassifier(alpha=0.003).fit(K, y)
-    assert plain.features_ == given.features_
-    np.testing.assert_allclose(given.decision_function(X), plain.decision_function(K), atol=1e-8)
+    assert set(plain.features_) == set(given.features_)
+    assert plain.history_[-1].objective == pytest.approx(given.history_[-1].objective, rel=1e-5)
     cyclic = gs.BoostingClassifier(alpha=0.003, features=given.features, order="cyclic", max_rounds=3000).fit(X, y)
     assert cyclic.history_[-1].objective == pytest.approx(given.history_[-1].objective, rel=1e-5)
     assert "K(x, s" in given.nonzero_features_[0]
@@ -390,10 +401,10 @@ def test_kernel_with_a_support_set_of_its_own_or_given():
 
 def test_the_perceptron_keeps_its_mistakes():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(600, 3)), rng.integers(3, size=600)
+    X, y = rng.normal(size=(400, 3)), rng.integers(3, size=400)
     kind = gs.KernelFeatures(gamma=0.5)
     chosen, signs = [], []
-    for i in range(600):
+    for i in range(400):
         scores = np.zeros(3)
         for s, sign in zip(chosen, signs, strict=True):
             scores += sign * np.exp(-0.5 * np.sum((X[i] - X[s]) ** 2))
@@ -432,7 +443,7 @@ def test_features_of_ones_own():
     assert plain.nonzero_features_[0].startswith("(")
     H = Ratios().evaluate(X, list(Ratios().propose(X, [])))
     columns = gs.BoostingClassifier(alpha=0.02).fit(H, y)
-    assert columns.history_[-1].objective == pytest.approx(model.history_[-1].objective, rel=1e-9)
+    assert columns.history_[-1].objective == pytest.approx(model.history_[-1].objective, rel=1e-6)
     cyclic = gs.BoostingClassifier(alpha=0.02, features=Ratios(), order="cyclic", max_rounds=5000).fit(X, y)
     assert cyclic.history_[-1].objective == pytest.approx(model.history_[-1].objective, rel=1e-5)
 
@@ -572,7 +583,7 @@ REFUSED = [
     ({"max_rounds": 1.5}, "max_rounds must be a whole number"),
     ({"tol": -1}, "tol must be"),
     ({"features": "polynomials"}, "There is no kind of feature 'polynomials'"),
-    ({"features": object()}, "evaluate"),
+    ({"features": 3}, "evaluate"),
     ({"features": gs.L1}, "object, not a class"),
     ({"features": gs.KernelFeatures(support=[[1.0]])}, "8 columns of X"),
     ({"features": gs.ProductFeatures(scale=[1.0])}, "one number a column"),
@@ -580,15 +591,15 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "words"), REFUSED, ids=[str(s) for s, _ in REFUSED])
+@pytest.mark.parametrize(("settings", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_what_does_not_fit_is_refused_in_words_and_leaves_no_trace(settings, words):
     X, y = data()
     model = gs.BoostingClassifier(alpha=0.02).fit(X, y)
-    before = model.predict_proba(X)
+    before = model.decision_function(X)
     model.set_params(**settings)
     with pytest.raises((ValueError, TypeError), match=words):
         model.fit(X, y)
-    assert (model.predict_proba(X) == before).all()
+    assert (model.decision_function(X) == before).all()
 
 
 @pytest.mark.parametrize(
@@ -612,7 +623,7 @@ def test_settings_are_checked(make, words):
 def test_bad_data_is_refused():
     X, y = data()
     model = gs.BoostingClassifier()
-    with pytest.raises(TypeError, match=r"dense: pass X.toarray\(\)"):
+    with pytest.raises(TypeError, match="dense data is required"):
         gs.BoostingClassifier(features="stumps").fit(sp.csr_array(X), y)
     with pytest.raises(ValueError, match="one class only"):
         model.fit(X, np.ones(len(y)))
@@ -643,7 +654,7 @@ def test_coverage_is_the_rank_of_the_true_class():
     assert gs.coverage([1], [[0.0, 1.0]]) == 0.0
     assert gs.coverage([1], [[0.5, 0.5]]) == 1.0
     for bad in (([3], [[0.0, 1.0]]), ([0, 1], [[0.0, 1.0]]), ([0.5], [[0.0, 1.0]]), ([], np.empty((0, 2)))):
-        with pytest.raises(ValueError, match="coverage|y_true"):
+        with pytest.raises(ValueError, match=r"coverage|y_true"):
             gs.coverage(*bad)
 
 

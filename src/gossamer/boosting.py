@@ -50,6 +50,7 @@ class _Boosting(BaseEstimator):
         induction.check_order(self.order, self.tol)
         induction.check_counts(batch=self.batch, max_rounds=self.max_rounds)
         kind = candidates.resolve(self.features)
+        threads = _threads(self.n_jobs)
         X, y = new._checked(X, y)
         weight = None if sample_weight is None else _checked_weights(sample_weight, X.shape[0])
         coded = self._find_targets(y, loss)
@@ -63,7 +64,12 @@ class _Boosting(BaseEstimator):
             X, encoded, weight = X[some], encoded[some], weight[some]
         if callable(getattr(kind, "ready", None)):
             kind = kind.ready(X, _single_labels(coded, encoded))
-        given = {} if shape.weights is None else {"weights": shape.weights}
+        if columns is None:
+            pool = candidates.pool_of(kind, X)
+        else:
+            centred = self.fit_intercept and not sp.issparse(X)
+            pool = kind.pool(X, shape.weights, np.average(X, axis=0, weights=weight) if centred else None)
+        induction.check_fits(self.order, pool)
         run = induction.start(
             shape,
             coded.loss,
@@ -72,9 +78,9 @@ class _Boosting(BaseEstimator):
             weight,
             alpha,
             float(self.tol),
-            pool=candidates.pool_of(kind, X, **given),
+            pool=pool,
             batch=int(self.batch),
-            threads=_threads(self.n_jobs),
+            threads=threads,
             fit_intercept=bool(self.fit_intercept),
             random=check_random_state(self.random_state),
         )
@@ -91,8 +97,7 @@ class _Boosting(BaseEstimator):
         return self
 
     def _read(self, run: induction.Run) -> None:
-        self.features_, self.weights_ = run.weights()
-        self.intercept_ = run.booster.intercept()
+        self.features_, self.weights_, self.intercept_ = run.model()
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
         """Return X (dense, or canonical CSC) and y, both checked."""
@@ -101,7 +106,7 @@ class _Boosting(BaseEstimator):
             self,
             X,
             y.toarray() if sp.issparse(y) else y,
-            accept_sparse=["csc", "csr"],
+            accept_sparse=["csc", "csr"] if self._takes_sparse() else False,
             dtype=[np.float64, np.float32],
             multi_output=True,
             y_numeric=isinstance(self, RegressorMixin),
@@ -121,7 +126,7 @@ class _Boosting(BaseEstimator):
             self,
             X,
             y.toarray() if sp.issparse(y) else y,
-            accept_sparse="csr",
+            accept_sparse="csr" if self._takes_sparse() else False,
             dtype=[np.float64, np.float32],
             multi_output=True,
             reset=False,
@@ -129,8 +134,7 @@ class _Boosting(BaseEstimator):
         encoded = coded.encode(y)
 
         def measured(run: induction.Run) -> tuple[float, float]:
-            features, W = run.weights()
-            z = _margins(self._kind, X, features, W, run.booster.intercept())
+            z = _margins(self._kind, X, *run.model())
             if coded.kind == "multiclass":
                 loss = coded.loss.value(z, encoded[:, 0])
             else:
@@ -168,15 +172,21 @@ class _Boosting(BaseEstimator):
     def _decide(self, X: Any) -> Array:
         """Return z, n × k."""
         check_is_fitted(self, "features_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(
+            self, X, accept_sparse="csr" if self._takes_sparse() else False, dtype=[np.float64, np.float32], reset=False
+        )
         return _margins(self._kind, X, self.features_, self.weights_, self.intercept_)
+
+    def _takes_sparse(self) -> bool:
+        kind = candidates.BY_NAME.get(self.features) if isinstance(self.features, str) else self.features
+        return bool(getattr(kind, "takes_sparse", True))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "features_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.features != "stumps" and not isinstance(self.features, candidates.StumpFeatures)
+        tags.input_tags.sparse = self._takes_sparse()
         tags.target_tags.multi_output = True
         return tags
 

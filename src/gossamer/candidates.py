@@ -4,7 +4,8 @@ A kind of candidate is an object with
 
 - ``propose(X, used)``: the features that may enter now, given the list of features in use; any hashable descriptions,
 - ``evaluate(X, features)``: an n × len(features) matrix, dense or sparse, of their values on any data,
-- ``name(feature, names)``, optional: a readable name; `names` are those of the columns of X.
+- ``name(feature, names)``, optional: a readable name; `names` are those of the columns of X, or None,
+- ``takes_sparse``, optional: False where X must be dense.
 
 That is all a kind of your own needs. The kinds here add ``ready(X, labels)``, which returns the kind with what it
 learns from the training data, and ``pool(X)``, which scores without computing every candidate: see `Pool`.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -72,6 +73,8 @@ def _top(scores: Array, count: int) -> Array:
 class Pool:
     """The candidates on one training set."""
 
+    fixed = True  # whether they are the same in every round, and few enough to take all in turn
+
     def best(self, scoring: Scoring, used: Sequence[Feature], count: int) -> list[Scored]:
         """Return the `count` best features that are not in use and score above zero, best first."""
         raise NotImplementedError
@@ -81,8 +84,12 @@ class Pool:
         raise NotImplementedError
 
     def adopt(self, booster: Any) -> list[Feature]:
-        """Put all features in use and return them; for pools that stay as they are."""
+        """Put all features in use and return them; for fixed pools."""
         raise NotImplementedError
+
+    def intercept(self, b: Array, features: Sequence[Feature], W: Array) -> Array:
+        """Return the intercept that belongs to the features as `evaluate` returns them."""
+        return b
 
 
 class _ProposedPool(Pool):
@@ -154,9 +161,13 @@ class ColumnFeatures:
            [6., 4.]])
     """
 
-    def pool(self, X: Any, weights: Array | None = None) -> Pool:
-        """Return the candidates on X; `weights` are the ω of the columns in the penalty."""
-        return _ColumnPool(X, weights)
+    def pool(self, X: Any, weights: Array | None = None, centre: Array | None = None) -> Pool:
+        """Return the candidates on X; `weights` are the ω of the columns in the penalty.
+
+        `centre` is taken off the columns of a dense X (an intercept makes up for it): far from zero they would all look
+        like the intercept, and the weights would get in each other's way.
+        """
+        return _ColumnPool(X, weights, None if sp.issparse(X) else centre)
 
     def evaluate(self, X: Any, features: Sequence[Any]) -> Any:
         """Return those columns of X."""
@@ -170,8 +181,10 @@ class ColumnFeatures:
 class _ColumnPool(Pool):
     """All columns of a matrix."""
 
-    def __init__(self, X: Any, weights: Array | None) -> None:
-        self.columns, self.count, self.weights = columns_of(X), X.shape[1], weights
+    def __init__(self, X: Any, weights: Array | None, centre: Array | None) -> None:
+        self.centre = centre
+        self.columns = columns_of(X if centre is None else (X - centre).astype(X.dtype, copy=False))
+        self.count, self.weights = X.shape[1], weights
         self.scales: Array | None = None
 
     def best(self, scoring: Scoring, used: Sequence[Feature], count: int) -> list[Scored]:
@@ -191,6 +204,9 @@ class _ColumnPool(Pool):
     def adopt(self, booster: Any) -> list[Feature]:
         booster.adopt(*self._given(np.arange(self.count)))
         return list(range(self.count))
+
+    def intercept(self, b: Array, features: Sequence[Any], W: Array) -> Array:
+        return b if self.centre is None else b - self.centre[np.asarray(features, dtype=np.intp)] @ W
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,6 +296,8 @@ def _superscript(power: int) -> str:
 class _ProductPool(Pool):
     """Products, scored without computing them: the rows of X are weighted by the feature that multiplies them."""
 
+    fixed = False
+
     def __init__(self, kind: ProductFeatures, X: Any) -> None:
         self.kind, self.X = kind, X
         scaled = X @ sp.diags_array(1 / kind.scale) if sp.issparse(X) else X / kind.scale
@@ -335,6 +353,7 @@ class StumpFeatures:
     """
 
     max_cuts: int | None = None
+    takes_sparse: ClassVar[bool] = False  # every value of every column matters, zeros as much as others
 
     def __post_init__(self) -> None:
         if self.max_cuts is not None and (not isinstance(self.max_cuts, (int, np.integer)) or self.max_cuts < 1):
@@ -342,8 +361,6 @@ class StumpFeatures:
 
     def pool(self, X: Any) -> Pool:
         """Return the candidates on X."""
-        if sp.issparse(X):
-            raise TypeError("Stumps look at every value of every column, so X must be dense: pass X.toarray().")
         return _StumpPool(self, np.asarray(X))
 
     def cuts(self, column: Array) -> Array:
@@ -362,8 +379,7 @@ class StumpFeatures:
     def evaluate(self, X: Any, features: Sequence[Any]) -> Any:
         """Return the stumps."""
         columns = X[:, np.array([j for j, _ in features], dtype=np.intp)]
-        dense = columns.toarray() if sp.issparse(columns) else columns
-        return np.where(dense > np.array([cut for _, cut in features]), 1.0, -1.0)
+        return np.where(columns > np.array([cut for _, cut in features]), 1.0, -1.0)
 
     def name(self, feature: Any, names: Any = None) -> str:
         """Return for instance "age > 2.5"."""
@@ -372,6 +388,8 @@ class StumpFeatures:
 
 class _StumpPool(Pool):
     """All stumps, scored from sums over the values between two cuts."""
+
+    fixed = False
 
     def __init__(self, kind: StumpFeatures, X: Array) -> None:
         self.kind, self.X = kind, X
@@ -388,7 +406,7 @@ class _StumpPool(Pool):
         scores[[self.place[f] for f in used]] = 0
         ends = [(a, b) for a, b in zip(self.start[:-1], self.start[1:], strict=True) if a < b]
         tops = np.array([a + int(np.argmax(scores[a:b])) for a, b in ends], dtype=np.intp)
-        found = []
+        found: list[Scored] = []
         for i in tops[_top(scores[tops], count)]:
             feature = (int(np.searchsorted(self.start, i, side="right")) - 1, float(self.cut[i]))
             self.place[feature] = int(i)
@@ -397,9 +415,6 @@ class _StumpPool(Pool):
 
     def add(self, booster: Any, features: Sequence[Feature]) -> None:
         booster.add(columns_of(self.kind.evaluate(self.X, features)), np.arange(len(features)), None)
-
-    def adopt(self, booster: Any) -> list[Feature]:
-        raise ValueError("Stumps are many and alike; score them: use order='corrective' or 'greedy'.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -521,11 +536,15 @@ class _KernelPool(_ProposedPool):
 
 def gaussian(X: Any, S: Any, gamma: float) -> Array:
     """Return e^{−γ‖x − s‖²} for all rows x of X and s of S."""
-    square = lambda A: np.asarray(A.multiply(A).sum(axis=1)).ravel() if sp.issparse(A) else np.einsum("ij,ij->i", A, A)  # noqa: E731
     cross = X @ S.T
     cross = cross.toarray() if sp.issparse(cross) else np.asarray(cross)
-    distance = square(X)[:, None] - 2.0 * cross + square(S)[None, :]
+    distance = _squares(X)[:, None] - 2.0 * cross + _squares(S)[None, :]
     return np.exp(-gamma * np.maximum(distance, 0.0))
+
+
+def _squares(A: Any) -> Array:
+    """Return ‖a‖² of every row."""
+    return np.asarray(A.multiply(A).sum(axis=1)).ravel() if sp.issparse(A) else np.einsum("ij,ij->i", A, A)
 
 
 BY_NAME = {
@@ -544,9 +563,9 @@ def resolve(spec: Any) -> Any:
     return kind
 
 
-def pool_of(kind: Any, X: Any, **given: Any) -> Pool:
+def pool_of(kind: Any, X: Any) -> Pool:
     """Return the candidates of a kind on X."""
-    return kind.pool(X, **given) if callable(getattr(kind, "pool", None)) else _ProposedPool(kind, X)
+    return kind.pool(X) if callable(getattr(kind, "pool", None)) else _ProposedPool(kind, X)
 
 
 def name_of(kind: Any, feature: Any, names: Any) -> str:

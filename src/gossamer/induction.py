@@ -206,11 +206,12 @@ class Run:
         if not self.all_used:
             self.used = [self.used[j] for j in self.booster.prune()]
 
-    def weights(self) -> tuple[list[Any], Array]:
-        """Return the features with a weight, and their weights."""
+    def model(self) -> tuple[list[Any], Array, Array]:
+        """Return the features with a weight, their weights, and the intercept."""
         W = self.booster.weights().reshape(len(self.used), self.outputs)
         rows = np.flatnonzero(W.any(axis=1))
-        return [self.used[j] for j in rows], W[rows]
+        features, W = [self.used[j] for j in rows], W[rows]
+        return features, W, self.pool.intercept(self.booster.intercept(), features, W)
 
     def objective(self) -> float:
         """Return mean loss + αΩ."""
@@ -323,7 +324,7 @@ def boost(
 
     def record() -> None:
         nonlocal before
-        now = set(run.weights()[0])
+        now = set(run.model()[0])
         seen = (float("nan"), float("nan")) if watch is None else watch(run)
         last = Round(
             len(history), run.objective(), len(now - before), len(before - now), len(now), run.score, *map(float, seen)
@@ -357,6 +358,15 @@ def check_counts(**counts: Any) -> None:
     for name, count in counts.items():
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
             raise ValueError(f"{name} must be a whole number, 1 or more; {count!r} was given.")
+
+
+def check_fits(order: str, pool: Pool) -> None:
+    """Raise if the order takes all features in turn and there is no such thing."""
+    if order in ("cyclic", "random", "parallel") and not pool.fixed:
+        raise ValueError(
+            f"order={order!r} takes all features in turn, and products and stumps have too many for that: "
+            "use 'corrective' or 'greedy', which score them."
+        )
 
 
 def check_order(order: Any, tol: Any) -> None:
