@@ -468,6 +468,9 @@ void bind_boosting(nb::module_& m) {
       .def("update_intercept", &Booster::update_intercept, Free())
       .def(
           "set_intercept", [](Booster& b, In to) { b.set_intercept(span_of(to)); }, "b"_a, Free())
+      .def(
+          "set", [](Booster& b, In weights, In to) { b.set(span_of(weights), span_of(to)); }, "weights"_a, "b"_a,
+          Free())
       .def("weights", [](const Booster& b) { return copied(b.weights()); })
       .def("intercept", [](const Booster& b) { return copied(b.intercept()); })
       .def("margins", [](const Booster& b) { return copied(b.margins()); });

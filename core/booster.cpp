@@ -251,10 +251,17 @@ class BoosterOf final : public Booster {
 
   double update_intercept() override { return step(OnesColumn{n_}, scale(OnesColumn{n_}), 0.0, b_, 0.0); }
 
-  void set_intercept(std::span<const double> b) override {
-    for (std::size_t r = 0; r < k_; ++r) work_.delta[r] = b[r] - b_[r];
+  void set_intercept(std::span<const double> b) override { set(std::vector<double>(w_), b); }
+
+  void set(std::span<const double> weights, std::span<const double> b) override {
+    std::copy(weights.begin(), weights.end(), w_.begin());
     std::copy(b.begin(), b.end(), b_.begin());
-    shift(OnesColumn{n_}, work_.delta);
+    for (std::size_t i = 0; i < n_; ++i) std::copy(b.begin(), b.end(), &z_[i * k_]);
+    for (std::size_t j = 0; j < kept_.size(); ++j) {
+      const auto w = row(j);
+      work_.delta.assign(w.begin(), w.end());
+      std::visit([&](const auto& col) { shift(col, work_.delta); }, kept_[j].column);
+    }
     for (std::size_t i = 0; i < n_; ++i) refresh(i);
   }
 

@@ -69,6 +69,8 @@ class Booster {
   // The intercept moves by the same rule without a penalty.
   virtual double update_intercept() = 0;
   virtual void set_intercept(std::span<const double> b) = 0;
+  // Set the weights of all features in use, and the intercept.
+  virtual void set(std::span<const double> weights, std::span<const double> b) = 0;
 
   virtual std::size_t used() const = 0;                   // features in use
   virtual std::span<const double> weights() const = 0;    // used × outputs

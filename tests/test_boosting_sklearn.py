@@ -4,13 +4,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gossamer as gs
 
+# Weights and repetitions are compared to the seventh digit, so what is compared must be that near to the optimum.
+EXACT = 1e-10
 ESTIMATORS = [
-    gs.BoostingClassifier(),
+    gs.BoostingClassifier(tol=EXACT),
     gs.BoostingClassifier("group_l2", 1e-2, "grad", order="greedy", max_rounds=50),
-    gs.BoostingClassifier(features="stumps", alpha=1e-2),
+    gs.BoostingClassifier(features="stumps", alpha=1e-2, tol=EXACT),
     gs.BoostingClassifier(features="kernel", alpha=1e-2),
-    gs.BoostingRegressor(),
-    gs.BoostingRegressor(features="products", alpha=1e-2, max_rounds=30),
+    gs.BoostingRegressor(tol=EXACT),
+    gs.BoostingRegressor(features="products", alpha=5e-2, tol=EXACT),
     gs.BoostingRegressor("l2_squared", bound="grad", loss="squared", order="random", max_rounds=100, random_state=0),
 ]
 

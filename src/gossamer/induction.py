@@ -22,9 +22,10 @@ from gossamer.names import resolve as _resolve
 
 __all__ = ["SmoothL1"]
 
-# How many sweeps over the features in use a round takes at most, and how exact they are: until the furthest weight is
-# within this share of how far the first sweep found it (or within the tolerance).
-SWEEPS, EXACT, IDLE = 100, 0.1, 0.3
+# How many sweeps over the features in use a round takes at most; how exact they are (until the furthest weight is within
+# this share of how far the first sweep found it, or within the tolerance); which weights rest (those within this share
+# of that); and after how many sweeps to look where they lead.
+SWEEPS, EXACT, IDLE, LOOK = 100, 0.1, 0.3, 5
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,46 @@ class Run:
         far = self.booster.update_intercept() if self.fit_intercept else 0.0
         return max(far, self.booster.update(np.arange(len(self.used)) if which is None else which, idle))
 
+    def optimise(self, exact: float) -> float:
+        """Sweep over the features in use until all are near their optimum; return how far the furthest was at first."""
+        far = first = self.sweep()
+        near = max(self.slack, exact * far)
+        path = [self._state()]
+        for _ in range(SWEEPS):
+            if far <= near:
+                break
+            far = self.sweep(idle=IDLE * near)
+            path.append(self._state())
+            if len(path) > LOOK:
+                self._leap(path)
+                path = [self._state()]
+        return first
+
+    def _state(self) -> Array:
+        return np.concatenate([self.booster.weights(), self.booster.intercept()])
+
+    def _leap(self, path: list[Array]) -> None:
+        """Go where the sweeps lead, if that lowers the objective.
+
+        Sweeps approach the optimum along lines that get slower and slower. Anderson's extrapolation solves for the
+        point where a linear iteration would end: Σ_i c_i w_i with Σ c = 1 and the least ‖Σ_i c_i (w_i − w_{i−1})‖.
+        """
+        steps = np.diff(path, axis=0)
+        gram = steps @ steps.T
+        gram += 1e-12 * np.trace(gram) * np.eye(len(gram))
+        try:
+            c = np.linalg.solve(gram, np.ones(len(gram)))
+        except np.linalg.LinAlgError:
+            return
+        if not np.isfinite(c).all() or c.sum() == 0:
+            return
+        there, back, before = (c / c.sum()) @ np.array(path[1:]), path[-1], self.objective()
+        there[back == 0] = 0.0
+        split = len(there) - self.outputs
+        self.booster.set(there[:split], there[split:])
+        if not self.objective() < before:
+            self.booster.set(back[:split], back[split:])
+
     def prune(self) -> None:
         """Drop the features whose weights are all zero."""
         if not self.all_used:
@@ -222,14 +263,9 @@ def corrective(run: Run) -> bool:
     """Totally corrective: the best `batch` features come in, then all weights are optimised, zeros go out."""
     found = run.best()
     run.add([feature for _, feature in found])
-    far = first = run.sweep()
-    near = max(run.slack, EXACT * first if found else 0.0)
-    for _ in range(SWEEPS):
-        if far <= near:
-            break
-        far = run.sweep(idle=IDLE * near)
+    moved = run.optimise(EXACT if found else 0.0)
     run.prune()
-    return bool(found) or far > run.slack
+    return bool(found) or moved > run.slack  # what moves after scoring is scored again
 
 
 def greedy(run: Run) -> bool:
