@@ -42,7 +42,7 @@ class _Boosting(BaseEstimator):
 
         `validation` is a pair (X, y) on which `history_` follows the loss and the score.
         """
-        # Everything is checked on a stand-in first: what raises here leaves the estimator as it was.
+        # A stand-in learns: whatever raises on the way leaves the estimator as it was.
         new = copy.copy(self)
         loss = losses.resolve(self.loss)
         penalty = induction.resolve_penalty(self.penalty)
@@ -87,17 +87,13 @@ class _Boosting(BaseEstimator):
         new._targets, new._kind = coded, kind
         if coded.classes is not None:
             new.classes_ = coded.classes
-        self.__dict__.update(new.__dict__)
-        if not hasattr(new, "feature_names_in_"):
-            self.__dict__.pop("feature_names_in_", None)
-        self._read(run)
-        self.history_, self.stopped_by_ = induction.boost(run, self.order, int(self.max_rounds), watch, self.verbose)
-        self._read(run)
-        self.n_iter_ = max(len(self.history_) - 1, 1)
+        model, new.history_, new.stopped_by_ = induction.boost(
+            run, self.order, int(self.max_rounds), watch, self.verbose
+        )
+        new.features_, new.weights_, new.intercept_ = model
+        new.n_iter_ = max(len(new.history_) - 1, 1)
+        self.__dict__ = new.__dict__
         return self
-
-    def _read(self, run: induction.Run) -> None:
-        self.features_, self.weights_, self.intercept_ = run.model()
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
         """Return X (dense, or canonical CSC) and y, both checked."""
@@ -133,8 +129,8 @@ class _Boosting(BaseEstimator):
         )
         encoded = coded.encode(y)
 
-        def measured(run: induction.Run) -> tuple[float, float]:
-            z = _margins(self._kind, X, *run.model())
+        def measured(model: induction.Model) -> tuple[float, float]:
+            z = _margins(self._kind, X, *model)
             if coded.kind == "multiclass":
                 loss = coded.loss.value(z, encoded[:, 0])
             else:

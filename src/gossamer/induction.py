@@ -22,9 +22,9 @@ from gossamer.names import resolve as _resolve
 
 __all__ = ["SmoothL1"]
 
-# How many sweeps over the features in use a round takes at most; how exact they are (until the furthest weight is within
-# this share of how far the first sweep found it, or within the tolerance); which weights rest (those within this share
-# of that); and after how many sweeps to look where they lead.
+# How many sweeps over the features in use a round takes at most; how exact they are (until the furthest weight is
+# within this share of how far the first sweep found it, or within the tolerance); which weights rest (those within this
+# share of that); and after how many sweeps to look where they lead.
 SWEEPS, EXACT, IDLE, LOOK = 100, 0.1, 0.3, 5
 
 
@@ -67,6 +67,14 @@ class Round(NamedTuple):
     score: float  # the best score, a sure decrease of the objective; NaN where the order does not score
     validation_loss: float  # mean loss on the validation data, NaN without
     validation_score: float  # accuracy or R² there, NaN without
+
+
+class Model(NamedTuple):
+    """What is learned."""
+
+    features: list[Any]  # those with a weight
+    weights: Array  # one row a feature
+    intercept: Array  # one an output
 
 
 # What fits together
@@ -247,12 +255,12 @@ class Run:
         if not self.all_used:
             self.used = [self.used[j] for j in self.booster.prune()]
 
-    def model(self) -> tuple[list[Any], Array, Array]:
-        """Return the features with a weight, their weights, and the intercept."""
+    def model(self) -> Model:
+        """Return what was learned so far."""
         W = self.booster.weights().reshape(len(self.used), self.outputs)
         rows = np.flatnonzero(W.any(axis=1))
         features, W = [self.used[j] for j in rows], W[rows]
-        return features, W, self.pool.intercept(self.booster.intercept(), features, W)
+        return Model(features, W, self.pool.intercept(self.booster.intercept(), features, W))
 
     def objective(self) -> float:
         """Return mean loss + αΩ."""
@@ -349,29 +357,30 @@ def start(
 
 
 def boost(
-    run: Run, order: str, max_rounds: int, watch: Callable[[Run], tuple[float, float]] | None, verbose: int
-) -> tuple[list[Round], str]:
-    """Do rounds until nothing is left to do; return what happened in each and why it ended.
+    run: Run, order: str, max_rounds: int, watch: Callable[[Model], tuple[float, float]] | None, verbose: int
+) -> tuple[Model, list[Round], str]:
+    """Do rounds until nothing is left to do; return the model, what happened in each round, and why it ended.
 
-    `watch` returns the loss and the score on validation data.
+    `watch` returns the loss and the score of a model on validation data. After an interrupt the model is that of the
+    last whole round.
     """
     history: list[Round] = []
-    before: set[Any] = set()
+    last = run.model()
 
     def record() -> None:
-        nonlocal before
-        now = set(run.model()[0])
-        seen = (float("nan"), float("nan")) if watch is None else watch(run)
-        last = Round(
-            len(history), run.objective(), len(now - before), len(before - now), len(now), run.score, *map(float, seen)
-        )
-        history.append(last)
-        before = now
+        nonlocal last
+        model, before = run.model(), {*last.features} if history else set()
+        now = {*model.features}
+        seen = (float("nan"), float("nan")) if watch is None else watch(model)
+        counts = len(now - before), len(before - now), len(now)
+        done = Round(len(history), run.objective(), *counts, run.score, *map(float, seen))
+        last = model
+        history.append(done)
         if verbose:
-            held = "" if watch is None else f", validation loss {last.validation_loss:.6g}"
+            held = "" if watch is None else f", validation loss {done.validation_loss:.6g}"
             print(
-                f"round {last.round}: objective {last.objective:.6g}, {last.nonzeros} features "
-                f"(+{last.selected} −{last.pruned}){held}",
+                f"round {done.round}: objective {done.objective:.6g}, {done.nonzeros} features "
+                f"(+{done.selected} −{done.pruned}){held}",
                 flush=True,
             )
 
@@ -382,11 +391,11 @@ def boost(
             more = ORDERS[order](run)
             record()
             if not more:
-                return history, "no candidate"
+                return last, history, "no candidate"
     except KeyboardInterrupt:
-        warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=4)
-        return history, "interrupted"
-    return history, "max_rounds"
+        warnings.warn("Interrupted: the model is that of the last whole round.", stacklevel=3)
+        return last, history, "interrupted"
+    return last, history, "max_rounds"
 
 
 def check_counts(**counts: Any) -> None:
