@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("projections", "prox", "sparse_ball", "import_time", "online", "quality", "path")
+NAMES = (
+    "projections", "prox", "sparse_ball", "import_time", "online", "quality", "path", "batch", "boosting", "stream",
+)
 
 
 def main(names):

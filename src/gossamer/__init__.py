@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gossamer.batch import *
+    from gossamer.boosting import *
+    from gossamer.candidates import *
+    from gossamer.induction import *
     from gossamer.losses import *
     from gossamer.methods import *
+    from gossamer.metrics import *
     from gossamer.online import *
     from gossamer.path import *
     from gossamer.display import *
@@ -38,6 +42,10 @@ _HOMES = {
     "solvers": "BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint",
     "online_cv": "OnlineClassifierCV OnlineRegressorCV",
     "display": "PathDisplay",
+    "boosting": "BoostingClassifier BoostingRegressor",
+    "candidates": "ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
+    "induction": "SmoothL1",
+    "metrics": "coverage",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"

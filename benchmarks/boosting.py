@@ -1,0 +1,95 @@
+"""Boosting beside SciPy and scikit-learn: one scoring sweep, a whole fit to its automatic stop, stumps."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from data import load
+from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
+from sklearn.metrics import log_loss
+from timing import Row, best, seconds, show
+
+import gossamer as gs
+from gossamer import _core
+from gossamer.candidates import columns_of
+
+ALPHA = 3e-5  # about where the test error of RCV1 is lowest
+
+
+def scoring_speed():
+    """One sweep over all columns of RCV1, beside one product of the same matrix and a vector."""
+    X, y, _, _ = load("rcv1")
+    csc, count = X.tocsc(), X.shape[1]
+    transposed, columns, scores, scales = csc.T, columns_of(csc), np.empty(count), np.empty(count)
+    runs = {"SciPy's product": lambda: transposed @ y}
+    for name, bound in (("ada", _core.Ada(1.0)), ("grad", _core.Grad(0.25))):
+        booster = _core.booster(
+            gs.Logistic()._core(), len(y), 1, y.astype(float), None, 1e-4 * len(y), bound, _core.L1(), None
+        )
+        booster.scales(columns, scales)
+        for threads in (1, 2):
+            a = scales.copy()
+            runs[f"{name}, {threads} thread{'s' * (threads > 1)}"] = lambda b=booster, a=a, t=threads: b.score(
+                columns, a, None, None, 0.0, t, scores
+            )
+    times = dict(zip(runs, best(*runs.values(), repeats=30), strict=True))
+    product = times["SciPy's product"]
+    rows = [
+        Row(f"one scoring sweep, {name} / one product by SciPy", times[name] / product, at_most=2)
+        for name in list(runs)[1:]
+    ]
+    return rows, [f"{name}: {1e3 * t:.2f} ms" for name, t in times.items()]
+
+
+def fit_speed():
+    """CCAT of RCV1 to the automatic stop, beside trees on the 1,000 most frequent columns."""
+    X, y, X_test, y_test = load("rcv1")
+    frequent = np.argsort(-np.diff(X.tocsc().indptr), kind="stable")[:1000]
+    dense, dense_test = X[:, frequent].toarray(), X_test[:, frequent].toarray()
+    notes, times = [], {}
+    models = {f"{bound}, α = {ALPHA:g}": gs.BoostingClassifier(alpha=ALPHA, bound=bound) for bound in ("ada", "grad")}
+    for name, model in models.items():
+        times[name] = min(seconds(lambda m=model: m.fit(X, y)) for _ in range(2))
+        error, loss = 1 - model.score(X_test, y_test), log_loss(y_test, model.predict_proba(X_test))
+        notes.append(
+            f"{name}: {times[name]:.2f} s, test error {error:.4f}, loss {loss:.4f}, {model.n_features_used_} features, "
+            f"{len(model.history_) - 1} rounds, stopped by {model.stopped_by_!r}"
+        )
+    trees = HistGradientBoostingClassifier(random_state=0)
+    peer = seconds(lambda: trees.fit(dense, y))
+    error, loss = 1 - trees.score(dense_test, y_test), log_loss(y_test, trees.predict_proba(dense_test))
+    notes.append(f"HistGradientBoostingClassifier: {peer:.2f} s, test error {error:.4f}, loss {loss:.4f}, 1000 columns")
+    return [
+        Row(f"CCAT to the automatic stop: HistGradientBoosting / {name}", peer / t, at_least=1)
+        for name, t in times.items()
+    ], notes
+
+
+def stump_speed(rounds=100):
+    """Stumps on LandSat, one a round as in AdaBoost."""
+    X, y, X_test, y_test = load("landsat")
+    ours = gs.BoostingClassifier(alpha=0, features="stumps", order="greedy", batch=1, max_rounds=rounds)
+    corrective = gs.BoostingClassifier(alpha=1e-3, features="stumps", max_rounds=rounds)
+    theirs = AdaBoostClassifier(n_estimators=rounds, random_state=0)
+    models = {f"greedy, {rounds} rounds": ours, "corrective, α = 1e-3": corrective, "AdaBoostClassifier": theirs}
+    times = dict(zip(models, best(*(lambda m=m: m.fit(X, y) for m in models.values()), repeats=2), strict=True))
+    notes = [f"{name}: {times[name]:.2f} s, test error {1 - m.score(X_test, y_test):.4f}" for name, m in models.items()]
+    notes[1] += f", {corrective.n_features_used_} stumps, stopped by {corrective.stopped_by_!r}"
+    peer = times["AdaBoostClassifier"]
+    return [
+        Row(f"stumps on LandSat: scikit-learn's AdaBoost / {name}", peer / t, at_least=1 if "greedy" in name else None)
+        for name, t in times.items()
+        if name != "AdaBoostClassifier"
+    ], notes
+
+
+def main():
+    warnings.simplefilter("ignore")
+    show("One scoring sweep over RCV1 (20,000 × 47,236)", *scoring_speed())
+    show("Totally corrective boosting, ℓ1-logistic", *fit_speed())
+    show("Decision stumps, six classes", *stump_speed())
+
+
+if __name__ == "__main__":
+    main()
