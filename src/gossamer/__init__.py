@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gossamer.penalties import *
     from gossamer.projections import *
     from gossamer.schedules import *
+    from gossamer.sources import *
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,7 @@ _HOMES = {
     "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",
     "online": "OnlineClassifier OnlineRegressor",
+    "sources": "source read",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"

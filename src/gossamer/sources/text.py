@@ -1,0 +1,130 @@
+"""Text formats: bytes cut at line ends, parsed in C++ without the interpreter's lock, a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gossamer import _core
+from gossamer.arrays import Array
+from gossamer.sources import files
+from gossamer.sources.base import MAX_FEATURES, Source
+from gossamer.sources.blocks import BadLine, Block, Position
+
+BLOCK = 1 << 20  # bytes of text in a block
+LONGEST = 1 << 27  # bytes of a line
+
+
+class TextSource(Source):
+    """Rows from files of text. A format gives `_make_parser`; one with a header also `_preamble`."""
+
+    def __init__(
+        self,
+        paths: Any,
+        *,
+        on_error: Any = "stop",
+        need_labels: bool = True,
+        max_features: int = MAX_FEATURES,
+        block: int = BLOCK,
+    ) -> None:
+        super().__init__(on_error)
+        self.paths = files.expanded(paths)
+        self.need_labels = need_labels
+        self.rereadable = all(files.rereadable(path) for path in self.paths)
+        self.block = block
+        self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, min(max_features, 2**31 - 1))
+        self._parser: Any = None  # made when the first text is there; knows what earlier files told
+
+    def _make_parser(self) -> Any:
+        raise NotImplementedError
+
+    def _preamble(self, text: bytes, path: str) -> int:
+        """Look at the first text of a file; return how many bytes of it come before the rows."""
+        return 0
+
+    def _labels(self, label: Array) -> Array | None:
+        """Return the labels of a block, or None where there are none."""
+        return None if len(label) and np.isnan(label).all() else label
+
+    _cut: Callable[[bytes, int], int] = staticmethod(lambda text, known: text.rfind(b"\n", known) + 1)
+
+    def _read(self, start: Position) -> Iterator[Block]:
+        at = start
+        sizes = [files.size(path) for path in self.paths]
+        for number in range(start.file, len(self.paths)):
+            if number > start.file:
+                at = Position(number, 0, 0, at.rows)
+            with files.opened(self.paths[number]) as file:
+                file.skip(at.offset)
+                for piece in pieces(file.read, self.block, self._cut):
+                    block = self._lost(piece, at) if piece.lost else self._parsed(piece, at)
+                    read = sum(sizes[:number]) + file.consumed
+                    at = block.position
+                    yield replace(block, share=min(1.0, read / sum(sizes)) if all(sizes) else 0.0)
+
+    def _parsed(self, piece: Piece, at: Position) -> Block:
+        text, path = piece.text, self.paths[at.file]
+        skipped = self._preamble(text, path) if at.offset == 0 else 0
+        lines = text.count(b"\n", 0, skipped)
+        if self._parser is None:
+            self._parser = self._make_parser()
+        got = self._parser.parse(text, skipped, piece.end, at.line + lines + 1)
+        body = memoryview(text)[skipped:]
+        tags = got["tags"].reshape(-1, 2).tolist()
+        return Block(
+            got["starts"],
+            got["index"],
+            got["value"],
+            self._labels(got["label"]),
+            got["weight"],
+            got["width"],
+            Position(at.file, at.offset + piece.length, at.line + lines + got["lines"], at.rows + len(got["label"])),
+            tags=[str(body[b:e], "utf-8", "replace") for b, e in tags] if tags else None,
+            bad=tuple(BadLine(path, line, column, why, bytes(body[b:e])) for line, column, why, b, e in got["bad"]),
+        )
+
+    def _lost(self, piece: Piece, at: Position) -> Block:
+        """Return an empty block for a line that is too long to be read."""
+        bad = BadLine(self.paths[at.file], at.line + 1, LONGEST, f"the line is longer than {LONGEST} bytes", piece.text)
+        none = np.empty(0)
+        position = Position(at.file, at.offset + piece.length, at.line + 1, at.rows)
+        return Block(np.zeros(1, np.int64), np.empty(0, np.int32), none, none, None, 0, position, bad=(bad,))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text that begins with whole lines; or the beginning of a line that is too long."""
+
+    text: bytes
+    end: int  # where the whole lines end
+    length: int  # bytes of the file that they stand for
+    lost: bool = False
+
+
+def pieces(read: Callable[[int], bytes], size: int, cut: Callable[[bytes, int], int]) -> Iterator[Piece]:
+    r"""Yield pieces of up to `size` bytes, more where a line is longer; where one ends depends on where it begins only.
+
+    >>> import io
+    >>> cut = lambda text, known: text.rfind(b"\n", known) + 1
+    >>> [piece.text[: piece.end] for piece in pieces(io.BytesIO(b"one\ntwo\nthree").read, 6, cut)]
+    [b'one\n', b'two\n', b'three\n']
+    """
+    rest = b""
+    while data := read(size - len(rest) if len(rest) < size else len(rest)):
+        text = rest + data if rest else data
+        end = cut(text, len(rest))
+        if end == 0 and len(text) > LONGEST:
+            length, data = len(text), b""
+            while (end := data.find(b"\n") + 1) == 0 and (data := read(size)):
+                length += len(data)
+            rest = data[end:]
+            yield Piece(text[:80], 0, length - len(rest), lost=True)
+            continue
+        if end:
+            yield Piece(text, end, end)
+        rest = text[end:]
+    if rest:
+        yield Piece(rest + b"\n", len(rest) + 1, len(rest))
