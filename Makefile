@@ -9,7 +9,7 @@ BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 .PHONY: demo test lint format bench sanitize clean
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/gossamer demo
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n auto tests README.md CONTRIBUTING.md

@@ -12,6 +12,7 @@
 #include "csv.hpp"
 #include "learners.hpp"
 #include "names.hpp"
+#include "scoring.hpp"
 #include "sparse_l1_ball.hpp"
 #include "svmlight.hpp"
 #include "vw.hpp"
@@ -414,6 +415,37 @@ nb::dict parse(Parser& parser, nb::bytes text, std::size_t begin, std::size_t en
   return as_dict(*rows);
 }
 
+// A scorer holds the arrays of a model, checked by the Python side, and a table of where its features are.
+struct Scorer {
+  Vector<const std::int64_t> features, starts;
+  Vector<const std::int32_t> output;
+  Vector<const double> value;
+  Places places;
+
+  Scorer(Vector<const std::int64_t> f, Vector<const std::int64_t> s, Vector<const std::int32_t> o,
+         Vector<const double> v)
+      : features(f), starts(s), output(o), value(v), places(span_of(features)) {}
+
+  template <class T>
+  void operator()(Vector<const std::int64_t> rows, Vector<const std::int32_t> index, Vector<const T> x,
+                  Matrix<double> z) const {
+    score(SparseWeights{span_of(features), span_of(starts), span_of(output), span_of(value)}, places, span_of(rows),
+          index.data(), x.data(), z.shape(1), z.data());
+  }
+};
+
+void bind_scorer(nb::module_& m) {
+  using Free = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<Scorer>(m, "Scorer")
+      .def(nb::init<Vector<const std::int64_t>, Vector<const std::int64_t>, Vector<const std::int32_t>,
+                    Vector<const double>>(),
+           "features"_a, "starts"_a, "output"_a, "value"_a)
+      .def("__call__", &Scorer::operator()<double>, "starts"_a, "index"_a, "value"_a.noconvert(), "z"_a.noconvert(),
+           Free())
+      .def("__call__", &Scorer::operator()<float>, "starts"_a, "index"_a, "value"_a.noconvert(), "z"_a.noconvert(),
+           Free());
+}
+
 void bind_readers(nb::module_& m) {
   nb::class_<Limits>(m, "Limits")
       .def(nb::init<std::size_t, bool, std::int32_t>(), "patience"_a, "need_label"_a, "features"_a);
@@ -477,5 +509,6 @@ NB_MODULE(_core, m) {
   gossamer::bind_sparse_l1_ball(m);
   gossamer::bind_learners(m);
   gossamer::bind_whole_learners(m);
+  gossamer::bind_scorer(m);
   gossamer::bind_readers(m);
 }

@@ -63,8 +63,9 @@ struct TextRows {
     value[entries++] = x;
   }
   void weigh(double w) {  // the row whose label was the last to arrive
-    if (weight.empty() && w != 1) weight.assign(label.size() - 1, 1.0);
-    if (weight.size() + 1 == label.size()) weight.push_back(w);
+    if (weight.empty() && w == 1) return;
+    if (weight.empty()) weight.assign(label.size() - 1, 1.0);
+    weight.push_back(w);
   }
 };
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gossamer.losses import *
     from gossamer.methods import *
+    from gossamer.model import *
     from gossamer.online import *
     from gossamer.penalties import *
     from gossamer.projections import *
@@ -27,6 +28,7 @@ _HOMES = {
     "schedules": "Constant InverseSqrt InverseTime",
     "online": "OnlineClassifier OnlineRegressor",
     "sources": "source read",
+    "model": "Model save load",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"

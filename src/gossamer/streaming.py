@@ -123,9 +123,9 @@ class Streaming:
             known = self.trainer.targets
             return known.with_new_classes(as_classes(labels)) if problem.grow and known.classes is not None else known
         if problem.loss.kind == "regression":
-            return targets.for_regression(labels, problem.loss)
+            return self.coded_for(None, 1)
         classes = usual_classes(labels) if problem.classes is None and not problem.grow else problem.classes
-        return targets.for_labels(as_classes(labels) if classes is None else classes, problem.loss, problem.grow)
+        return self.coded_for(as_classes(labels) if classes is None else classes, 0)
 
     def _trainer_for(self, width: int, coded: targets.Targets) -> Any:
         """Return a trainer that has room for this many features and these outputs."""
@@ -133,14 +133,24 @@ class Streaming:
         if fixed is not None and width > fixed:
             raise ValueError(f"There are to be {fixed} features, but a row has feature number {width} (from 1).")
         if self.trainer is None:
-            room = (_room(width) if problem.widens else width) if fixed is None else fixed
-            setup = methods.Setup(room, coded.outputs, problem.alpha, problem.fit_intercept, problem.average)
-            return self.make(problem.method, problem.penalty, setup, coded)
+            return self.made((_room(width) if problem.widens else width) if fixed is None else fixed, coded)
         have = self.trainer.setup
         room = have.features if width <= have.features else _room(width)
         if (room, coded.outputs) == (have.features, have.outputs):
             return self.trainer
         return self.trainer.grown(room, coded)
+
+    def made(self, room: int, coded: targets.Targets) -> Any:
+        """Return a new trainer."""
+        problem = self.problem
+        setup = methods.Setup(room, coded.outputs, problem.alpha, problem.fit_intercept, problem.average)
+        return self.make(problem.method, problem.penalty, setup, coded)
+
+    def coded_for(self, classes: Array | None, outputs: int) -> targets.Targets:
+        """Return the coding of these classes, or of real targets."""
+        if classes is None:
+            return targets.for_regression(np.empty((0, outputs)) if outputs > 1 else np.empty(0), self.problem.loss)
+        return targets.for_labels(classes, self.problem.loss, self.problem.grow)
 
     def finished(self) -> Any:
         """Return the trainer with exactly the features that came."""

@@ -20,6 +20,9 @@ __all__ = ["read", "source"]
 # Formats of files: the module and class, and the endings that tell them.
 FORMATS = {
     "svmlight": ("svmlight", "Svmlight", (".svm", ".svmlight", ".libsvm")),
+    "vw": ("vw", "Vw", (".vw",)),
+    "csv": ("csv", "Csv", (".csv", ".tsv")),
+    "arrow": ("frames", "Arrow", (".parquet", ".arrow", ".feather", ".ipc")),
 }
 
 
@@ -28,12 +31,16 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
 
     Parameters
     ----------
-    data : path, pattern, "-" or a list of them; or a `Source`, which stands for itself
-        Files are plain or compressed by gzip, bz2, xz or zstandard, told by their first bytes.
+    data : path, pattern, "-" or a list of them; data frame; Arrow table; (X, y) or (X, y, weight); iterator of such
+        Files are plain or compressed by gzip, bz2, xz or zstandard, told by their first bytes; "-" is standard input.
+        A `Source` stands for itself.
     format : str, optional
-        "svmlight"; told by the ending or the first line if it is not given.
+        Of files: "svmlight", "vw", "csv" or "arrow" (also Parquet and Feather); told by the ending or the first line if
+        it is not given.
     **options
-        `on_error`: "stop", "skip" or ("quarantine", path); `max_features`; `zero_based` (svmlight).
+        Of text: `on_error` ("stop", "skip" or ("quarantine", path)) and `max_features`; svmlight: `zero_based`; vw:
+        `bits`; tables: `target`, `weight`, `categories`, `ignore`, `bits`, `one_hot`; csv: `delimiter`, `header`. Rows
+        without labels are bad unless `need_labels=False`.
 
     Examples
     --------
@@ -48,12 +55,54 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
         if options or format:
             raise ValueError("A source is read as it was made: give its options where it is made.")
         return data
+    if not is_paths(data):
+        if format:
+            raise ValueError("A format is for files.")
+        return _in_memory(data, options)
     paths = files.expanded(data)
     format = format or detect(paths[0])
     if format not in FORMATS:
         raise ValueError(f"There is no format {format!r}; there are {', '.join(FORMATS)}.")
     module, name, _ = FORMATS[format]
     return getattr(import_module(f"{__name__}.{module}"), name)(paths, **options)
+
+
+def again(data: Any, settings: dict[str, Any], **options: Any) -> Source:
+    """Return other data as a source that is read as `settings` of an earlier one say."""
+    if not (is_paths(data) or is_table(data)):
+        return source(data, **options)
+    table = is_table(data) or ("numbers" in settings and detect(files.expanded(data)[0]) != settings.get("format"))
+    if table:  # the same columns in another form
+        settings = {name: value for name, value in settings.items() if name not in ("format", "delimiter", "header")}
+    return source(data, **(settings | options))
+
+
+def is_paths(data: Any) -> bool:
+    """Return whether data names files."""
+    if isinstance(data, (list, tuple)):
+        return len(data) == 0 or isinstance(data[0], (str, Path))
+    return isinstance(data, (str, Path))
+
+
+def is_table(data: Any) -> bool:
+    """Return whether data has named columns."""
+    return hasattr(data, "columns") and hasattr(data, "__getitem__")
+
+
+def _in_memory(data: Any, options: dict[str, Any]) -> Source:
+    if is_table(data):
+        from gossamer.sources import frames
+
+        return (frames.Arrow if hasattr(data, "to_batches") else frames.Frame)(data, **options)
+    from gossamer.sources.matrices import Matrices
+
+    if isinstance(data, tuple):
+        return Matrices([data], **options)
+    if isinstance(data, np.ndarray) or hasattr(data, "tocsr"):
+        return Matrices([(data,)], **options)
+    if isinstance(data, list) and data and not isinstance(data[0], tuple):
+        return Matrices([(np.asarray(data),)], **options)
+    return Matrices(data, **options)
 
 
 def detect(path: str) -> str:
@@ -71,11 +120,13 @@ def detect(path: str) -> str:
     lines = [line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
     first = lines[0].split(b"#")[0] if lines else b""
     words = first.split()
-    if b"|" in first and "vw" in FORMATS:
+    if head[:4] == b"PAR1" or head[:6] == b"ARROW1":
+        return "arrow"
+    if b"|" in first:
         return "vw"
     if not words or all(b":" in word for word in words[1:]):
         return "svmlight"
-    if "csv" in FORMATS and any(mark in first for mark in (b",", b"\t", b";")):
+    if any(mark in first for mark in (b",", b"\t", b";")):
         return "csv"
     raise ValueError(f"The format of {path!r} cannot be told; name it by format= (--format): {', '.join(FORMATS)}.")
 

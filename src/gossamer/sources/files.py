@@ -74,7 +74,7 @@ class Input:
         elif head.startswith(b"\x28\xb5\x2f\xfd"):
             self.stream = _zstd(self._buffered)
         else:
-            self.plain, self.stream = True, self._buffered  # type: ignore[assignment]
+            self.plain, self.stream = True, self._buffered
 
     def read(self, n: int) -> bytes:
         """Return the next n bytes, fewer at the end; raises `ReadError` where compressed data is broken."""

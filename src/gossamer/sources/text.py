@@ -49,6 +49,10 @@ class TextSource(Source):
         """Return the labels of a block, or None where there are none."""
         return None if len(label) and np.isnan(label).all() else label
 
+    def _width(self, width: int) -> int:
+        """Return the number of features, given that of the largest one in a block."""
+        return width
+
     _cut: Callable[[bytes, int], int] = staticmethod(lambda text, known: text.rfind(b"\n", known) + 1)
 
     def _read(self, start: Position) -> Iterator[Block]:
@@ -80,7 +84,7 @@ class TextSource(Source):
             got["value"],
             self._labels(got["label"]),
             got["weight"],
-            got["width"],
+            self._width(got["width"]),
             Position(at.file, at.offset + piece.length, at.line + lines + got["lines"], at.rows + len(got["label"])),
             tags=[str(body[b:e], "utf-8", "replace") for b, e in tags] if tags else None,
             bad=tuple(BadLine(path, line, column, why, bytes(body[b:e])) for line, column, why, b, e in got["bad"]),
