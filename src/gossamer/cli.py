@@ -17,6 +17,7 @@ import numpy as np
 
 import gossamer
 from gossamer import losses, methods, penalties, sources
+from gossamer.arrays import number
 from gossamer.checkpoint import Checkpoint
 from gossamer.model import Model, load, save
 from gossamer.names import resolve
@@ -78,7 +79,7 @@ def train(options: argparse.Namespace) -> int:
     problem = Problem(
         loss,
         penalty,
-        options.alpha,
+        number(options.alpha, "--alpha", least=0),
         method,
         not options.no_intercept,
         options.average,
@@ -404,7 +405,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--average", action="store_true", help="answer with the mean of all iterates")
     p.add_argument("--no-intercept", action="store_true")
-    p.add_argument("--classes", metavar="A,B", help="all labels (default: found in the data)")
+    p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
     p.add_argument("--grow", action="store_true", help="add classes as they come")
     p.add_argument("--features", type=int, metavar="N", help="the number of features (default: found in the data)")
     p.add_argument("--checkpoint", metavar="DIR", help="keep the state there, and go on from it after a crash")

@@ -40,6 +40,7 @@ class Csv(TextSource):
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise ValueError(f"delimiter must be one character; {delimiter!r} was given.")
         self.delimiter, self.has_header = delimiter, header
+        self._given = {} if delimiter is None else {"delimiter": delimiter}  # else each file tells
         self.columns = Columns(**columns)
         self.classes = NamedFeatures(0)
         self.classes.names = _core.Names(0, MOST_CLASSES)
@@ -54,7 +55,7 @@ class Csv(TextSource):
         end = _core.csv_cut(text[: text.find(b"\n") + 1]) or text.find(b"\n") + 1
         first = text[3 if head else 0 : end].decode("utf-8", "replace")
         if self.delimiter is None:
-            self.delimiter = max(",\t;", key=first.count)
+            self.delimiter = max(",\t;", key=first.count)  # of equal counts the first
         cells = [cell.strip() for cell in next(csv.reader([first], delimiter=self.delimiter), [])]
         names = cells if self.has_header else [str(i + 1) for i in range(len(cells))]
         if self._names is None:
@@ -115,7 +116,7 @@ class Csv(TextSource):
         return int(self.columns.named.names.collisions)
 
     def settings(self) -> dict[str, Any]:
-        return {"format": "csv", "delimiter": self.delimiter, "header": self.has_header} | self.columns.settings()
+        return {"format": "csv", "header": self.has_header} | self._given | self.columns.settings()
 
     def recall(self, features: Array, names: list[str] | None) -> Array:
         return self.columns.recall(features, names)

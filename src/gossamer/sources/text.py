@@ -28,13 +28,13 @@ class TextSource(Source):
         on_error: Any = "stop",
         need_labels: bool = True,
         max_features: int = MAX_FEATURES,
-        block: int = BLOCK,
+        block: int | None = None,
     ) -> None:
         super().__init__(on_error)
         self.paths = files.expanded(paths)
         self.need_labels = need_labels
         self.rereadable = all(files.rereadable(path) for path in self.paths)
-        self.block = block
+        self.block = BLOCK if block is None else block
         self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, min(max_features, 2**31 - 1))
         self._parser: Any = None  # made when the first text is there; knows what earlier files told
 
