@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("projections", "prox", "sparse_ball", "import_time", "online", "quality")
+NAMES = ("projections", "prox", "sparse_ball", "import_time", "online", "quality", "stream")
 
 
 def main(names):

@@ -403,14 +403,14 @@ std::int32_t checked(const Names& names, std::int32_t number) {
 
 // Bytes begin … end − 1 of the text: whole lines, the last one ended too. The Python side cuts the text so.
 template <class Parser>
-nb::dict parse(Parser& parser, nb::bytes text, std::size_t begin, std::size_t end, std::int64_t first_line) {
+nb::dict parse(Parser& parser, nb::bytes text, std::size_t begin, std::size_t end) {
   if (begin > end || end > text.size()) throw std::invalid_argument("there is no such part of the text");
   const std::string_view view(text.c_str() + begin, end - begin);
   if (!view.empty() && view.back() != '\n') throw std::invalid_argument("the text does not end with a line end");
   std::unique_ptr<TextRows> rows;
   {
     nb::gil_scoped_release free;
-    rows = parser.parse(view, first_line);
+    rows = parser.parse(view);
   }
   return as_dict(*rows);
 }
@@ -452,7 +452,7 @@ void bind_readers(nb::module_& m) {
   nb::class_<SvmlightParser>(m, "SvmlightParser")
       .def(nb::init<int, const Limits&>(), "base"_a, "limits"_a)
       .def_prop_ro("base", &SvmlightParser::base)
-      .def("parse", &parse<SvmlightParser>, "text"_a, "begin"_a, "end"_a, "first_line"_a);
+      .def("parse", &parse<SvmlightParser>, "text"_a, "begin"_a, "end"_a);
 
   nb::class_<Names>(m, "Names")
       .def(nb::init<int, std::int32_t>(), "bits"_a, "most"_a)
@@ -475,7 +475,7 @@ void bind_readers(nb::module_& m) {
 
   nb::class_<VwParser>(m, "VwParser")
       .def(nb::init<Names&, const Limits&>(), "names"_a, "limits"_a, nb::keep_alive<1, 2>())
-      .def("parse", &parse<VwParser>, "text"_a, "begin"_a, "end"_a, "first_line"_a);
+      .def("parse", &parse<VwParser>, "text"_a, "begin"_a, "end"_a);
 
   nb::class_<CsvColumn>(m, "CsvColumn")
       .def_static("skipped", [] { return CsvColumn{CsvColumn::skipped, 0, {}}; })
@@ -493,7 +493,7 @@ void bind_readers(nb::module_& m) {
   nb::class_<CsvParser>(m, "CsvParser")
       .def(nb::init<std::vector<CsvColumn>, char, Names&, Names&, const Limits&>(), "columns"_a, "delimiter"_a,
            "names"_a, "classes"_a, "limits"_a, nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
-      .def("parse", &parse<CsvParser>, "text"_a, "begin"_a, "end"_a, "first_line"_a);
+      .def("parse", &parse<CsvParser>, "text"_a, "begin"_a, "end"_a);
   m.def("csv_cut", [](nb::bytes text) { return CsvParser::cut({text.c_str(), text.size()}); }, "text"_a);
 }
 

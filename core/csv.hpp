@@ -28,9 +28,9 @@ class CsvParser {
   CsvParser(std::vector<CsvColumn> columns, char delimiter, Names& names, Names& classes, const Limits& limits)
       : columns_(std::move(columns)), delimiter_(delimiter), names_(names), classes_(classes), limits_(limits) {}
 
-  std::unique_ptr<TextRows> parse(std::string_view text, std::int64_t first_line) {
+  std::unique_ptr<TextRows> parse(std::string_view text) {
     auto lock = names_.hold(), class_lock = classes_.hold();
-    return parse_lines(text, first_line, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c); });
+    return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c); });
   }
 
   // Where the last record of a text ends that is whole: after a line end outside of quotes; 0 if there is none.

@@ -18,13 +18,13 @@ class SvmlightParser {
 
   int base() const { return base_; }
 
-  std::unique_ptr<TextRows> parse(std::string_view text, std::int64_t first_line) {
-    const std::int64_t base = base_ > 0 ? 1 : 0;
-    auto rows =
-        parse_lines(text, first_line, limits_, [base](TextRows& rows, Cursor& c) { return line(rows, c, base); });
-    if (base_ < 0 && rows->entries > 0) {
-      base_ = 1;
-      for (std::size_t n = 0; n < rows->entries && base_ == 1; ++n) base_ = rows->index[n] == 0 ? 0 : 1;
+  std::unique_ptr<TextRows> parse(std::string_view text) {
+    const int known = base_;
+    const std::int64_t base = known > 0 ? 1 : 0;
+    auto rows = parse_lines(text, limits_, [base](TextRows& rows, Cursor& c) { return line(rows, c, base); });
+    if (known < 0 && rows->entries > 0) {
+      base_ =
+          std::find(rows->index.data(), rows->index.data() + rows->entries, 0) == rows->index.data() + rows->entries;
       if (base_ == 1) {
         for (std::size_t n = 0; n < rows->entries; ++n) --rows->index[n];
         --rows->width;

@@ -1,4 +1,4 @@
-// Text → CSR rows: what every text format shares. A format is a class with parse(text, first_line) → TextRows (see
+// Text → CSR rows: what every text format shares. A format is a class with parse(text) → TextRows (see
 // svmlight.hpp for the plainest one); it sees whole lines only, each ended by '\n', so that no scan needs to look for
 // the end of the text.
 #pragma once
@@ -18,7 +18,7 @@ namespace gossamer {
 
 // A line that could not be read.
 struct BadLine {
-  std::int64_t line;    // its number in the file, from 1
+  std::int64_t line;    // its number in the text, from 1
   std::int64_t column;  // where in it, in bytes from 1
   std::string reason;   // in words
   std::size_t begin;    // where it begins in the text
@@ -199,7 +199,7 @@ inline bool tidy_row(TextRows& rows, std::size_t from, std::vector<std::pair<std
 // nothing, an empty line or a comment); it sets cursor.reason where it cannot, and the line then leaves no trace but in
 // `bad`.
 template <class Line>
-std::unique_ptr<TextRows> parse_lines(std::string_view text, std::int64_t first_line, const Limits& limits, Line line) {
+std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limits, Line line) {
   auto rows = std::make_unique<TextRows>(text.size());
   Cursor cursor{text.data(), text.data() + text.size()};
   std::vector<std::pair<std::int32_t, double>> scratch;
@@ -221,8 +221,7 @@ std::unique_ptr<TextRows> parse_lines(std::string_view text, std::int64_t first_
       const auto column = cursor.at - begin + 1;
       cursor.skip_line(), cursor.inner_lines = 0;
       const char* stop = cursor.at > begin && cursor.at[-1] == '\r' ? cursor.at - 1 : cursor.at;
-      rows->bad.push_back({first_line + rows->lines, column, cursor.reason,
-                           static_cast<std::size_t>(begin - text.data()),
+      rows->bad.push_back({rows->lines + 1, column, cursor.reason, static_cast<std::size_t>(begin - text.data()),
                            static_cast<std::size_t>(stop - text.data())});
       rows->entries = before;
       rows->label.resize(labels), rows->tags.resize(tags);

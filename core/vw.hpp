@@ -18,10 +18,9 @@ class VwParser {
  public:
   VwParser(Names& names, const Limits& limits) : names_(names), limits_(limits) {}
 
-  std::unique_ptr<TextRows> parse(std::string_view text, std::int64_t first_line) {
+  std::unique_ptr<TextRows> parse(std::string_view text) {
     auto lock = names_.hold();
-    return parse_lines(text, first_line, limits_,
-                       [&](TextRows& rows, Cursor& c) { return line(rows, c, text.data()); });
+    return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c, text.data()); });
   }
 
  private:

@@ -91,12 +91,12 @@ class _Online(BaseEstimator):
         if self.max_passes > 1 and not rows.rereadable:
             raise ValueError(f"max_passes is {self.max_passes}, but this source can be read only once.")
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
-        stream = self._stream(rows, classes, fresh)
+        stream, blocks = self._stream(rows, classes, fresh)
         passes, before = 0, np.inf
         try:
             while passes < self.max_passes:
                 loss, weight = (0.0, 0.0) if stream.trainer is None else _seen(stream.trainer)
-                for block in rows.blocks():
+                for block in blocks if passes == 0 else rows.blocks():
                     stream.learn(block)
                 passes += 1
                 trainer = stream.finished()
@@ -116,17 +116,17 @@ class _Online(BaseEstimator):
         Features that are new are added. Where a row cannot be read the rows before it have been learned from.
         """
         rows = sources.source(source, **options)
-        stream = self._stream(rows, classes, fresh=not self.__sklearn_is_fitted__())
+        stream, blocks = self._stream(rows, classes, fresh=not self.__sklearn_is_fitted__())
         try:
-            for block in rows.blocks():
+            for block in blocks:
                 stream.learn(block)
         finally:
             if stream.trainer is not None:
                 self._take(stream, rows, 1)
         return self
 
-    def _stream(self, rows: Any, classes: Any, fresh: bool) -> Streaming:
-        """Return a learner for the blocks of a source, new or going on from this one's."""
+    def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
+        """Return a learner for the blocks of a source, new or going on from this one's, and the blocks."""
         loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
         if not hasattr(loss, "_core"):
             raise ValueError(f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object.")
@@ -150,10 +150,11 @@ class _Online(BaseEstimator):
             return self._reweighted(labels, weight, coded, whole=False)
 
         if fresh:
-            return Streaming(settled(problem, rows), reweigh)
+            problem, blocks = settled(problem, rows)
+            return Streaming(problem, reweigh), blocks
         stream = Streaming(problem, reweigh)
         stream.trainer, stream.width = self._trainer, self.n_features_in_
-        return stream
+        return stream, rows.blocks()
 
     def _take(self, stream: Streaming, rows: Any, passes: int) -> Any:
         """Become what was learned."""

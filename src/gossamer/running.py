@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,18 +60,19 @@ def run(
     """Teach the stream all rows but those held out, going on from a checkpoint where there is one."""
     at = None if checkpoint is None else checkpoint.resume(stream, source)
     position, done, seen = at if at is not None else (None, 0, 0)
+    blocks: Iterator[Block] | None = None
     if at is None:
-        stream.problem = settled(stream.problem, source)
+        stream.problem, blocks = settled(stream.problem, source)
         stream.width = stream.problem.features or 0
     while done < passes:
-        for block in source.blocks(position):
+        for block in blocks or source.blocks(position):
             stream.learn(parted(block, holdout, held=False))
             seen += len(block)
             if each is not None:
                 each(Progress(stream, source, done, seen, block.share))
             if checkpoint is not None:
                 checkpoint.offer(stream, source, block.position, done, seen)
-        done, position = done + 1, None
+        done, position, blocks = done + 1, None, None
 
 
 def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Model:

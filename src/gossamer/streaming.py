@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,33 +43,42 @@ class Problem:
         return self.loss.kind != "regression" and self.classes is None and not self.grow
 
 
-def settled(problem: Problem, source: Source) -> Problem:
-    """Return the problem with what must be known before the first row: its classes, and its width if it cannot grow.
+def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]:
+    """Return the problem with what must be known before the first row, and the blocks of the source.
 
-    Labels 0 and 1, or -1 and 1, in the first block are taken for all there are. Otherwise the source is read once more
-    to find them; a source that can be read only once has the classes of its first block.
+    These are its classes, and its width if it cannot grow. Labels 0 and 1, or -1 and 1, in the first block are taken
+    for all there are. Otherwise the source is read once more to find them; a source that can be read only once has the
+    classes of its first block.
     """
     features = source.features if problem.features is None else problem.features
     problem = replace(problem, features=features)
     find_width = features is None and not problem.widens
-    if not source.rereadable:
-        if find_width:
-            raise ValueError(
-                f"{type(problem.method).__name__} with {type(problem.penalty).__name__} must know the number of "
-                "features before the first row, and this source can be read only once: give features (--features N)."
-            )
-        return problem
+    if find_width and not source.rereadable:
+        raise ValueError(
+            f"{type(problem.method).__name__} with {type(problem.penalty).__name__} must know the number of features "
+            "before the first row, and this source can be read only once: give features (--features N)."
+        )
+    blocks = source.blocks()
+    if not problem.needs_classes and not find_width:
+        return problem, blocks
     classes = problem.classes
     if problem.needs_classes:
-        for block in source.blocks():
-            classes = None if block.label is None else usual_classes(block.label)
-            break
-    if find_width or (problem.needs_classes and classes is None):
+        first = next(blocks, None)
+        blocks = blocks if first is None else _chained(first, blocks)
+        classes = None if first is None or first.label is None else usual_classes(first.label)
+    if source.rereadable and (find_width or (problem.needs_classes and classes is None)):
+        blocks.close()
         survey = source.survey()
         features = survey.width if find_width else features
         if problem.needs_classes and classes is None and survey.labels is not None:
             classes = as_classes(survey.labels)
-    return replace(problem, classes=classes, features=features)
+        blocks = source.blocks()
+    return replace(problem, classes=classes, features=features), blocks
+
+
+def _chained(first: Block, rest: Generator[Block, None, None]) -> Generator[Block, None, None]:
+    yield first
+    yield from rest
 
 
 def usual_classes(labels: Array) -> Array | None:

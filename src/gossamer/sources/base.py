@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ class Source:
     def _read(self, start: Position) -> Iterator[Block]:
         raise NotImplementedError
 
-    def blocks(self, start: Position | None = None) -> Iterator[Block]:
+    def blocks(self, start: Position | None = None) -> Generator[Block, None, None]:
         """Yield the blocks from a position on, read ahead by a thread."""
         if start is None:
             self.rejects.start()

@@ -20,6 +20,9 @@ class Svmlight(TextSource):
     def _make_parser(self) -> Any:
         return _core.SvmlightParser(self._base, self.limits)
 
+    def _independent(self) -> bool:
+        return self.base >= 0
+
     @property
     def base(self) -> int:
         """The number of the first feature; -1 before the first block tells."""

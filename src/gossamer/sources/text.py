@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from gossamer.sources.blocks import BadLine, Block, Position
 
 BLOCK = 1 << 20  # bytes of text in a block
 LONGEST = 1 << 27  # bytes of a line
+PARSERS = 2  # pieces parsed at the same time
 
 
 class TextSource(Source):
@@ -58,25 +61,45 @@ class TextSource(Source):
     def _read(self, start: Position) -> Iterator[Block]:
         at = start
         sizes = [files.size(path) for path in self.paths]
-        for number in range(start.file, len(self.paths)):
-            if number > start.file:
-                at = Position(number, 0, 0, at.rows)
-            with files.opened(self.paths[number]) as file:
-                file.skip(at.offset)
-                for piece in pieces(file.read, self.block, self._cut):
-                    block = self._lost(piece, at) if piece.lost else self._parsed(piece, at)
-                    read = sum(sizes[:number]) + file.consumed
-                    at = block.position
-                    yield replace(block, share=min(1.0, read / sum(sizes)) if all(sizes) else 0.0)
+        with ThreadPoolExecutor(PARSERS, "gossamer parser") as pool:
+            for number in range(start.file, len(self.paths)):
+                if number > start.file:
+                    at = Position(number, 0, 0, at.rows)
+                with files.opened(self.paths[number]) as file:
+                    file.skip(at.offset)
+                    for piece, got in self._parsed(pool, file, at):
+                        block = self._block(piece, got, at)
+                        at = block.position
+                        read = sum(sizes[:number]) + piece.consumed
+                        yield replace(block, share=min(1.0, read / sum(sizes)) if all(sizes) else 0.0)
 
-    def _parsed(self, piece: Piece, at: Position) -> Block:
-        text, path = piece.text, self.paths[at.file]
-        skipped = self._preamble(text, path) if at.offset == 0 else 0
-        lines = text.count(b"\n", 0, skipped)
-        if self._parser is None:
-            self._parser = self._make_parser()
-        got = self._parser.parse(text, skipped, piece.end, at.line + lines + 1)
-        body = memoryview(text)[skipped:]
+    def _parsed(self, pool: ThreadPoolExecutor, file: files.Input, at: Position) -> Iterator[tuple[Piece, Any]]:
+        """Yield the pieces of a file, parsed: some at the same time where that is the same as one after the other."""
+        waiting: deque[tuple[Piece, Future[Any] | None]] = deque()
+        first = at.offset == 0
+        for piece in pieces(file.read, self.block, self._cut):
+            piece.consumed = file.consumed
+            if first:
+                piece.begin, first = self._preamble(piece.text, self.paths[at.file]), False
+            if self._parser is None:
+                self._parser = self._make_parser()
+            future = None if piece.lost else pool.submit(self._parser.parse, piece.text, piece.begin, piece.end)
+            waiting.append((piece, future))
+            while len(waiting) >= (PARSERS if self._independent() else 1):
+                earlier, done = waiting.popleft()
+                yield earlier, done and done.result()
+        for earlier, done in waiting:
+            yield earlier, done and done.result()
+
+    def _independent(self) -> bool:
+        """Return whether pieces may be parsed at the same time: what one holds does not change how others are read."""
+        return False
+
+    def _block(self, piece: Piece, got: Any, at: Position) -> Block:
+        if got is None:
+            return self._lost(piece, at)
+        path, body = self.paths[at.file], memoryview(piece.text)[piece.begin :]
+        line = at.line + piece.text.count(b"\n", 0, piece.begin)  # before what was parsed
         tags = got["tags"].reshape(-1, 2).tolist()
         return Block(
             got["starts"],
@@ -85,9 +108,9 @@ class TextSource(Source):
             self._labels(got["label"]),
             got["weight"],
             self._width(got["width"]),
-            Position(at.file, at.offset + piece.length, at.line + lines + got["lines"], at.rows + len(got["label"])),
+            Position(at.file, at.offset + piece.length, line + got["lines"], at.rows + len(got["label"])),
             tags=[str(body[b:e], "utf-8", "replace") for b, e in tags] if tags else None,
-            bad=tuple(BadLine(path, line, column, why, bytes(body[b:e])) for line, column, why, b, e in got["bad"]),
+            bad=tuple(BadLine(path, line + n, column, why, bytes(body[b:e])) for n, column, why, b, e in got["bad"]),
         )
 
     def _lost(self, piece: Piece, at: Position) -> Block:
@@ -98,7 +121,7 @@ class TextSource(Source):
         return Block(np.zeros(1, np.int64), np.empty(0, np.int32), none, none, None, 0, position, bad=(bad,))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Piece:
     """Text that begins with whole lines; or the beginning of a line that is too long."""
 
@@ -106,6 +129,8 @@ class Piece:
     end: int  # where the whole lines end
     length: int  # bytes of the file that they stand for
     lost: bool = False
+    begin: int = 0  # where the rows begin
+    consumed: int = 0  # bytes of the file that were read so far
 
 
 def pieces(read: Callable[[int], bytes], size: int, cut: Callable[[bytes, int], int]) -> Iterator[Piece]:
