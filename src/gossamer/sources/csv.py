@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 from typing import Any
@@ -56,7 +57,10 @@ class Csv(TextSource):
         first = text[3 if head else 0 : end].decode("utf-8", "replace")
         if self.delimiter is None:
             self.delimiter = max(",\t;", key=first.count)  # of equal counts the first
-        cells = [cell.strip() for cell in next(csv.reader([first], delimiter=self.delimiter), [])]
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([first], delimiter=self.delimiter), [])]
+        except csv.Error as error:
+            raise ReadError(f"{path}, line 1: the names of the columns cannot be read: {error}.") from None
         names = cells if self.has_header else [str(i + 1) for i in range(len(cells))]
         if self._names is None:
             self._settle(names, text[end if self.has_header else 0 :], path)
@@ -66,7 +70,9 @@ class Csv(TextSource):
 
     def _settle(self, names: list[str], text: bytes, path: str) -> None:
         lines = text[: 1 << 20].decode("utf-8", "replace").splitlines()
-        rows = list(itertools.islice(csv.reader(lines, delimiter=self.delimiter or ","), LOOK))
+        rows: list[list[str]] = []
+        with contextlib.suppress(csv.Error):  # bad lines are told when they are parsed
+            rows.extend(itertools.islice(csv.reader(lines, delimiter=self.delimiter or ","), LOOK))
         place = {name: j for j, name in enumerate(names)}
 
         def is_number(name: str) -> bool:

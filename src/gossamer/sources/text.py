@@ -80,7 +80,7 @@ class TextSource(Source):
         for piece in pieces(file.read, self.block, self._cut):
             piece.consumed = file.consumed
             if first:
-                piece.begin, first = self._preamble(piece.text, self.paths[at.file]), False
+                piece.begin, first = min(self._preamble(piece.text, self.paths[at.file]), piece.end), False
             if self._parser is None:
                 self._parser = self._make_parser()
             future = None if piece.lost else pool.submit(self._parser.parse, piece.text, piece.begin, piece.end)
