@@ -6,10 +6,10 @@ CXX_FILES := $(wildcard core/*.hpp core/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 
-.PHONY: demo test lint format bench sanitize clean
+.PHONY: demo test lint format bench sanitize fuzz clean
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/gossamer demo
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n auto tests README.md CONTRIBUTING.md
@@ -38,6 +38,14 @@ sanitize: .venv/installed
 	PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	  $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),tests)
+
+# The readers and the model loader on hostile inputs, under the sanitizers; ARGS is how many seconds.
+fuzz: .venv/installed
+	$(PIP) install -q . $(BUILD) --upgrade --target $(SANITIZED)/site -Cbuild-dir=$(SANITIZED)/cmake \
+	  -Ccmake.define.GOSSAMER_SANITIZE=ON
+	PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	  $(BIN)/python tests/fuzz/long.py $(or $(ARGS),60)
 
 clean:
 	rm -rf .venv build

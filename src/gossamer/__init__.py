@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from gossamer.display import *
     from gossamer.losses import *
     from gossamer.methods import *
+    from gossamer.model import *
     from gossamer.online import *
     from gossamer.online_cv import *
     from gossamer.penalties import *
     from gossamer.projections import *
     from gossamer.schedules import *
     from gossamer.solvers import *
+    from gossamer.sources import *
 
 __version__ = "0.1.0"
 
@@ -46,6 +48,8 @@ _HOMES = {
     "candidates": "ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
     "induction": "SmoothL1",
     "metrics": "coverage",
+    "sources": "source read",
+    "model": "Model save load",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"

@@ -14,9 +14,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target, unique_labels
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from gossamer import _core, losses, methods, penalties, targets
+from gossamer import _core, losses, methods, penalties, sources, targets
 from gossamer.arrays import Array, floats, number
 from gossamer.rows import Rows, csr_arrays
+from gossamer.streaming import Problem, Streaming, settled
 from gossamer.training import Trainer
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
@@ -76,6 +77,96 @@ class _Online(BaseEstimator):
         rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), whole=False)
         self._trainer.learn(rows)
         self.n_iter_ = 1
+        return self
+
+    def fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
+        """Learn from a source (see `gossamer.source`) block by block, `max_passes` times, in its order.
+
+        Memory is bounded by the weights and a few blocks. Where `classes` are not given they are found: labels 0 and 1,
+        or -1 and 1, by the first block, others by reading the source once more.
+        """
+        if not isinstance(self.max_passes, (int, np.integer)) or self.max_passes < 1:
+            raise ValueError(f"max_passes must be a whole number, 1 or more; {self.max_passes!r} was given.")
+        rows = sources.source(source, **options)
+        if self.max_passes > 1 and not rows.rereadable:
+            raise ValueError(f"max_passes is {self.max_passes}, but this source can be read only once.")
+        fresh = not (self.warm_start and self.__sklearn_is_fitted__())
+        stream, blocks = self._stream(rows, classes, fresh)
+        passes, before = 0, np.inf
+        try:
+            while passes < self.max_passes:
+                loss, weight = (0.0, 0.0) if stream.trainer is None else _seen(stream.trainer)
+                for block in blocks if passes == 0 else rows.blocks():
+                    stream.learn(block)
+                passes += 1
+                trainer = stream.finished()
+                now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
+                if self.tol is not None and not now < before - self.tol:
+                    break
+                before = now
+        except KeyboardInterrupt:
+            if stream.trainer is None:
+                raise
+            warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=2)
+        return self._take(stream, rows, passes)
+
+    def partial_fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
+        """Learn from a source block by block, going on from where the estimator is.
+
+        Features that are new are added. Where a row cannot be read the rows before it have been learned from.
+        """
+        rows = sources.source(source, **options)
+        stream, blocks = self._stream(rows, classes, fresh=not self.__sklearn_is_fitted__())
+        try:
+            for block in blocks:
+                stream.learn(block)
+        finally:
+            if stream.trainer is not None:
+                self._take(stream, rows, 1)
+        return self
+
+    def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
+        """Return a learner for the blocks of a source, new or going on from this one's, and the blocks."""
+        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
+        if not hasattr(loss, "_core"):
+            raise ValueError(f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object.")
+        kind = "regression" if isinstance(self, RegressorMixin) else "classification"
+        if (loss.kind == "regression") != (kind == "regression"):
+            raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
+        if not fresh and self._targets.kind == "multilabel":
+            raise ValueError("A source has one label a row; this estimator has learned several.")
+        problem = Problem(
+            loss,
+            penalty,
+            number(self.alpha, "alpha", least=0),
+            methods.resolve_for(self.method, penalty),
+            bool(self.fit_intercept),
+            bool(self.average),
+            bool(getattr(self, "grow", False)),
+            None if classes is None else unique_labels(classes),
+        )
+
+        def reweigh(labels: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
+            return self._reweighted(labels, weight, coded, whole=False)
+
+        if fresh:
+            problem, blocks = settled(problem, rows)
+            return Streaming(problem, reweigh), blocks
+        stream = Streaming(problem, reweigh)
+        stream.trainer, stream.width = self._trainer, self.n_features_in_
+        return stream, rows.blocks()
+
+    def _take(self, stream: Streaming, rows: Any, passes: int) -> Any:
+        """Become what was learned."""
+        self._trainer = stream.finished()
+        self._read_once, self._sparse = _ReadOnce(), False
+        self.n_iter_, self.n_features_in_ = passes, stream.width
+        if self._targets.classes is not None:
+            self.classes_ = self._targets.classes
+        used = np.flatnonzero(self._read()[0].any(axis=1)).tolist()
+        if used and rows.name(used[0]) is not None:
+            self.source_names_ = {j: rows.name(j) for j in used}
+        self.source_settings_ = rows.settings()
         return self
 
     def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
@@ -221,6 +312,8 @@ class _Online(BaseEstimator):
         """The features with a weight: their names where the data had names, their numbers otherwise."""
         W, _ = self._read()
         used = np.flatnonzero(W.any(axis=1))
+        if hasattr(self, "source_names_"):
+            return np.array([self.source_names_.get(j, str(j)) for j in used.tolist()], dtype=object)
         names = getattr(self, "feature_names_in_", None)
         return used if names is None else names[used]
 
@@ -277,6 +370,10 @@ def _checked_weights(sample_weight: Any, n: int) -> Array:
     if (weight < 0).any():
         raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
     return weight
+
+
+def _seen(trainer: Trainer) -> tuple[float, float]:
+    return trainer.loss_seen, trainer.weight_seen
 
 
 class _ReadOnce:

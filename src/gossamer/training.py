@@ -102,7 +102,7 @@ class Trainer:
         return steps(self.method.schedule(pace), first, count)
 
     def grown(self, features: int, targets: Targets) -> Trainer:
-        """Return a trainer with the same state, made for more features or outputs."""
+        """Return a trainer with the same state, made for more features or outputs, or for fewer that all came."""
         setup = self.setup
         if not (methods.sums_over_features(self.penalty) and self.method.grows):
             raise ValueError(
@@ -180,7 +180,8 @@ def _widen(narrow: Array, wide: Array, before: int, now: int) -> None:
     blocks = (wide.shape[1] - narrow.shape[1]) // max(now - before, 1)
     head = narrow.shape[1] - blocks * before
     if now == before:
-        wide[: len(narrow)] = narrow
+        both = min(len(narrow), len(wide))
+        wide[:both] = narrow[:both]
         return
     wide[: len(narrow), :head] = narrow[:, :head]
     for block in range(blocks):

@@ -82,7 +82,7 @@ def _compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, A
 def _slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
     z = np.zeros((len(rows), outputs))
     if loss.kind == "multiclass":
-        return loss.slope(z, rows.y[:, 0])
+        return loss.slope(z, rows.y[:, 0]) if outputs > 1 else z  # a single class so far has nothing to tell
     return loss.slope(z, rows.y)
 
 

@@ -1,0 +1,240 @@
+// Text → CSR rows: what every text format shares. A format is a class with parse(text) → TextRows (see
+// svmlight.hpp for the plainest one); it sees whole lines only, each ended by '\n', so that no scan needs to look for
+// the end of the text.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gossamer {
+
+// A line that could not be read.
+struct BadLine {
+  std::int64_t line;    // its number in the text, from 1
+  std::int64_t column;  // where in it, in bytes from 1
+  std::string reason;   // in words
+  std::size_t begin;    // where it begins in the text
+  std::size_t end;      // and ends, without its line end
+};
+
+// An array that is not filled before it is written.
+template <class T>
+class Raw {
+ public:
+  explicit Raw(std::size_t room) : data_(new T[room]) {}
+  T* data() const { return data_.get(); }
+  T* release() { return data_.release(); }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  std::unique_ptr<T[]> data_;
+};
+
+// The rows of a piece of text.
+struct TextRows {
+  // Room for one entry in two characters, the least that any format spends on one; and for one row in one.
+  explicit TextRows(std::size_t characters) : index(characters / 2 + 2), value(characters / 2 + 2) {
+    starts.push_back(0);
+  }
+
+  Raw<std::int32_t> index;           // features, sorted in each row
+  Raw<double> value;                 // their values, finite
+  std::size_t entries = 0;           // how many of both
+  std::vector<std::int64_t> starts;  // where each row begins, and the last one ends
+  std::vector<double> label;         // target of each row, NaN where the line has none
+  std::vector<double> weight;        // importance of each row; empty if all are one
+  std::vector<std::int64_t> tags;    // VW: where each row's tag begins in the text and where it ends, two numbers a row
+  std::int32_t width = 0;            // largest feature + 1
+  std::int64_t lines = 0;            // how many lines the text has
+  std::vector<BadLine> bad;
+
+  std::size_t rows() const { return starts.size() - 1; }
+  void add(std::int32_t feature, double x) {
+    index[entries] = feature;
+    value[entries++] = x;
+  }
+  void weigh(double w) {  // the row whose label was the last to arrive
+    if (weight.empty() && w == 1) return;
+    if (weight.empty()) weight.assign(label.size() - 1, 1.0);
+    weight.push_back(w);
+  }
+};
+
+// What a line may hold.
+struct Limits {
+  std::size_t patience;   // bad lines before the rest of the text is left alone
+  bool need_label;        // whether a row without a label is bad
+  std::int32_t features;  // features are below this
+};
+
+inline constexpr std::int64_t largest_feature = 2147483646;  // so that the number of features is an int32 too
+
+// Moves through a line. Its characters end with '\n', where every scan stops.
+struct Cursor {
+  const char* at;
+  const char* end;               // of the whole text
+  const char* reason = nullptr;  // why the last scan failed
+  std::int64_t inner_lines = 0;  // line ends within quotes
+
+  bool fail(const char* why) {
+    reason = why;
+    return false;
+  }
+  static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  static bool digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+  bool over() const { return *at == '\n'; }
+  void skip_blanks() {
+    while (blank(*at)) ++at;
+  }
+  bool token_over() const { return blank(*at) || *at == '\n'; }
+  void skip_token() {
+    while (!token_over()) ++at;
+  }
+  // memchr is several times as fast as a loop where lines are long.
+  void skip_line() { at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))); }
+
+  // A whole number from 0 to largest_feature.
+  bool feature(std::int64_t& out) {
+    std::uint64_t n = 0;
+    const char* from = at;
+    while (digit(*at)) {
+      n = n * 10 + static_cast<std::uint64_t>(*at++ - '0');
+      if (n > 99999999999ull) n = 99999999999ull;
+    }
+    if (at == from) return fail("a feature number is needed here");
+    if (n > static_cast<std::uint64_t>(largest_feature) + 1) {
+      at = from;
+      return fail("the feature number is too large; at most 2147483646 is possible");
+    }
+    out = static_cast<std::int64_t>(n);
+    return true;
+  }
+
+  // A finite decimal number, correctly rounded. Up to 19 digits are collected into an integer m; where m < 2^53 and the
+  // power of ten is exact, m · 10^e is one rounding away from the truth (Clinger 1990). The rest is from_chars's.
+  bool number(double& out) {
+    static constexpr double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char* from = at;
+    const bool negative = *at == '-';
+    if (*at == '-' || *at == '+') ++at;
+    const char* digits = at;
+    std::uint64_t m = 0;
+    while (digit(*at)) m = m * 10 + static_cast<std::uint64_t>(*at++ - '0');
+    std::int64_t count = at - digits, e = 0;
+    if (*at == '.') {
+      const char* point = ++at;
+      while (digit(*at)) m = m * 10 + static_cast<std::uint64_t>(*at++ - '0');
+      e = point - at;
+      count -= e;
+    }
+    if (count > 0 && (*at == 'e' || *at == 'E')) {
+      const char* mark = at++;
+      const bool down = *at == '-';
+      if (*at == '-' || *at == '+') ++at;
+      std::int64_t exponent = 0;
+      const char* first = at;
+      while (digit(*at)) exponent = std::min<std::int64_t>(exponent * 10 + (*at++ - '0'), 100000);
+      if (at == first) at = mark;
+      e += down ? -exponent : exponent;
+    }
+    if (count > 0 && count <= 19 && m < (1ull << 53) && e >= -22 && e <= 22) {
+      const double x = static_cast<double>(m);
+      out = e < 0 ? x / power[-e] : x * power[e];
+      if (negative) out = -out;
+      return true;
+    }
+    return uncommon_number(from, negative, out);
+  }
+
+  // Long, extreme or malformed numbers; from_chars knows no leading '+'.
+  bool uncommon_number(const char* from, bool negative, double& out) {
+    at = from + (negative || *from == '+');
+    const char* digits = at;
+    const auto [stop, error] = std::from_chars(at, end, out);
+    if (error == std::errc::invalid_argument || !(digit(*digits) || *digits == '.')) {
+      const bool words = error == std::errc() && *digits != '-';  // "inf", "nan"
+      at = from;
+      return fail(words ? "the number is not finite" : "a number is needed here");
+    }
+    at = stop;
+    if (error == std::errc::result_out_of_range) out = std::strtod(std::string(digits, stop).c_str(), nullptr);
+    if (!std::isfinite(out)) {
+      at = from;
+      return fail("the number is too large for double precision");
+    }
+    if (negative) out = -out;
+    return true;
+  }
+};
+
+// Puts the features of a row, which begin at `from`, in order and adds up those that come twice. Returns whether all
+// sums are finite.
+inline bool tidy_row(TextRows& rows, std::size_t from, std::vector<std::pair<std::int32_t, double>>& scratch) {
+  scratch.clear();
+  for (std::size_t n = from; n < rows.entries; ++n) scratch.emplace_back(rows.index[n], rows.value[n]);
+  std::stable_sort(scratch.begin(), scratch.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  rows.entries = from;
+  for (const auto& [feature, x] : scratch) {
+    if (rows.entries > from && rows.index[rows.entries - 1] == feature) {
+      rows.value[rows.entries - 1] += x;
+      if (!std::isfinite(rows.value[rows.entries - 1])) return false;
+    } else {
+      rows.add(feature, x);
+    }
+  }
+  return true;
+}
+
+// Goes through the lines of a text. `line(cursor)` reads one, adding entries and returning whether it was a row (or
+// nothing, an empty line or a comment); it sets cursor.reason where it cannot, and the line then leaves no trace but in
+// `bad`.
+template <class Line>
+std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limits, Line line) {
+  auto rows = std::make_unique<TextRows>(text.size());
+  Cursor cursor{text.data(), text.data() + text.size()};
+  std::vector<std::pair<std::int32_t, double>> scratch;
+  while (cursor.at < cursor.end) {
+    const char* begin = cursor.at;
+    const std::size_t before = rows->entries, labels = rows->label.size(), tags = rows->tags.size();
+    cursor.reason = nullptr, cursor.inner_lines = 0;
+    const bool is_row = line(*rows, cursor);
+    if (!cursor.reason && is_row) {
+      bool sorted = true;
+      for (std::size_t n = before + 1; n < rows->entries; ++n) sorted &= rows->index[n - 1] < rows->index[n];
+      if (!sorted && !tidy_row(*rows, before, scratch)) cursor.fail("the values of one feature add up to infinity");
+      if (limits.need_label && std::isnan(rows->label.back())) cursor.fail("the row has no label");
+      if (rows->entries > before && rows->index[rows->entries - 1] >= limits.features) {
+        cursor.fail("a feature number is beyond max_features; raise it (--max-features), or hash the features");
+      }
+    }
+    if (cursor.reason) {
+      const auto column = cursor.at - begin + 1;
+      cursor.skip_line(), cursor.inner_lines = 0;
+      const char* stop = cursor.at > begin && cursor.at[-1] == '\r' ? cursor.at - 1 : cursor.at;
+      rows->bad.push_back({rows->lines + 1, column, cursor.reason, static_cast<std::size_t>(begin - text.data()),
+                           static_cast<std::size_t>(stop - text.data())});
+      rows->entries = before;
+      rows->label.resize(labels), rows->tags.resize(tags);
+      if (rows->weight.size() > labels) rows->weight.resize(labels);
+    } else if (is_row) {
+      rows->starts.push_back(static_cast<std::int64_t>(rows->entries));
+      if (rows->entries > before) rows->width = std::max(rows->width, rows->index[rows->entries - 1] + 1);
+    }
+    ++cursor.at;
+    rows->lines += 1 + cursor.inner_lines;
+    if (rows->bad.size() >= limits.patience) break;
+  }
+  return rows;
+}
+
+}  // namespace gossamer

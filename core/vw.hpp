@@ -1,0 +1,99 @@
+// Vowpal Wabbit text: `label importance 'tag|namespace:scale name:value name … |namespace …`, one row a line. Label,
+// importance and tag may be missing; a name without a value counts 1; the feature `name` of namespace `ns` is called
+// `ns^name`, and `name` alone in the namespace without a name. Names become numbers by `Names`.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "names.hpp"
+#include "text.hpp"
+
+namespace gossamer {
+
+class VwParser {
+ public:
+  VwParser(Names& names, const Limits& limits) : names_(names), limits_(limits) {}
+
+  std::unique_ptr<TextRows> parse(std::string_view text) {
+    auto lock = names_.hold();
+    return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c, text.data()); });
+  }
+
+ private:
+  Names& names_;
+  Limits limits_;
+  std::string prefix_;  // "namespace^"
+
+  bool line(TextRows& rows, Cursor& c, const char* text) {
+    c.skip_blanks();
+    if (c.over()) return false;
+    double label = std::numeric_limits<double>::quiet_NaN(), importance = 1;
+    const char *tag = nullptr, *tag_end = nullptr;
+    for (int place = 0; *c.at != '|'; ++place) {  // what comes before the first bar
+      if (c.over()) return c.fail("a bar | is needed before the features");
+      const char* from = c.at;
+      while (!c.token_over() && *c.at != '|') ++c.at;
+      if (*c.at == '|' || *from == '\'') {
+        tag = from + (*from == '\''), tag_end = c.at;
+        if (*c.at != '|') c.skip_blanks();
+        if (*c.at != '|') return c.fail("a bar | is needed after the tag");
+        break;
+      }
+      c.at = from;
+      double x;
+      if (place > 1) return c.fail("at most a label and an importance are possible before the tag");
+      if (!c.number(x)) return false;
+      if (!c.token_over()) return c.fail("a space is needed after a number");
+      if (place == 1 && x < 0) {
+        c.at = from;
+        return c.fail("an importance is not negative");
+      }
+      (place == 0 ? label : importance) = x;
+      c.skip_blanks();
+    }
+    rows.label.push_back(label);
+    rows.weigh(importance);
+    rows.tags.push_back(tag ? tag - text : 0), rows.tags.push_back(tag ? tag_end - text : 0);
+    while (*c.at == '|') {
+      if (!namespace_(rows, c)) return false;
+    }
+    return true;
+  }
+
+  // From a bar to the next one or the end of the line.
+  bool namespace_(TextRows& rows, Cursor& c) {
+    double scale = 1;
+    const char* from = ++c.at;
+    while (!c.token_over() && *c.at != ':' && *c.at != '|') ++c.at;
+    prefix_.assign(from, c.at);
+    if (!prefix_.empty()) prefix_ += '^';
+    if (*c.at == ':') {
+      ++c.at;
+      if (!c.number(scale)) return false;
+      if (!c.token_over()) return c.fail("a space is needed after the value of a namespace");
+    }
+    for (;;) {
+      c.skip_blanks();
+      if (c.over() || *c.at == '|') return true;
+      from = c.at;
+      while (!c.token_over() && *c.at != ':' && *c.at != '|') ++c.at;
+      const std::string_view name(from, static_cast<std::size_t>(c.at - from));
+      double x = 1;
+      if (*c.at == ':') {
+        ++c.at;
+        if (!c.number(x)) return false;
+        if (!c.token_over() && *c.at != '|') return c.fail("a space is needed after a value");
+      }
+      if (!std::isfinite(x * scale)) return c.fail("the value times that of the namespace is infinite");
+      const std::int32_t number = names_.number(prefix_, name);
+      if (number < 0) return c.fail("there are too many different names; use fewer, or hash them");
+      rows.add(number, x * scale);
+    }
+  }
+};
+
+}  // namespace gossamer

@@ -1,0 +1,130 @@
+"""A whole run over a source: passes, rows held out, checkpoints, and the model that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gossamer import model
+from gossamer.arrays import Array
+from gossamer.checkpoint import Checkpoint
+from gossamer.sources.base import Source
+from gossamer.sources.blocks import Block
+from gossamer.streaming import Streaming, settled
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    stream: Streaming
+    source: Source
+    passes: int  # complete ones
+    seen: int  # rows of all passes
+    share: float  # of this pass, 0 if it is not known
+
+
+def held_out(first: int, count: int, fraction: float) -> Array:
+    """Return which of the rows with these numbers are held out: a fixed random choice by number.
+
+    >>> held_out(0, 1000, 0.25).sum(), (held_out(0, 1000, 0.25)[500:] == held_out(500, 500, 0.25)).all()
+    (np.int64(248), np.True_)
+    """
+    with np.errstate(over="ignore"):  # splitmix64
+        x = (np.arange(first + 1, first + count + 1).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+    return x < np.uint64(int(fraction * 2**53)) << np.uint64(11)
+
+
+def parted(block: Block, fraction: float, held: bool) -> Block:
+    """Return the rows of a block that are held out, or the others."""
+    if fraction == 0:
+        return block
+    which = held_out(block.position.rows - len(block), len(block), fraction)
+    return block.taken(np.flatnonzero(which if held else ~which))
+
+
+def run(
+    stream: Streaming,
+    source: Source,
+    passes: int = 1,
+    holdout: float = 0.0,
+    checkpoint: Checkpoint | None = None,
+    each: Callable[[Progress], None] | None = None,
+) -> None:
+    """Teach the stream all rows but those held out, going on from a checkpoint where there is one."""
+    at = None if checkpoint is None else checkpoint.resume(stream, source)
+    position, done, seen = at if at is not None else (None, 0, 0)
+    blocks: Iterator[Block] | None = None
+    if at is None:
+        stream.problem, blocks = settled(stream.problem, source)
+        stream.width = stream.problem.features or 0
+    while done < passes:
+        for block in blocks or source.blocks(position):
+            stream.learn(parted(block, holdout, held=False))
+            seen += len(block)
+            if each is not None:
+                each(Progress(stream, source, done, seen, block.share))
+            if checkpoint is not None:
+                checkpoint.offer(stream, source, block.position, done, seen)
+        done, position, blocks = done + 1, None, None
+
+
+def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Model:
+    """Return the model of what was learned so far."""
+    if stream.trainer is None:
+        raise ValueError("The source has no rows: there is nothing to learn from.")
+    W, b = stream.trainer.read()
+    W = W[: stream.width]
+    used = np.flatnonzero(W.any(axis=1)).tolist()
+    named = bool(used) and source.name(used[0]) is not None
+    names = {j: source.name(j) for j in used} if named else None
+    others = {j: source.other_name(j) for j in used} if source.collisions else {}
+    seen = stream.trainer.weight_seen
+    known = {
+        "rows": stream.trainer.rounds,
+        "progressive_loss": stream.trainer.loss_seen / seen if seen > 0 else None,
+        "step": float(stream.trainer.pace) if isinstance(stream.trainer.pace, (int, float)) else None,
+        "collisions": source.collisions,
+        "skipped_lines": source.rejects.count,
+    }
+    return model.from_weights(
+        stream.trainer.targets,
+        W,
+        b,
+        names,
+        shared={str(names[j]): other for j, other in others.items() if other} if names else {},
+        input=source.settings(),
+        facts=facts | known,
+    )
+
+
+def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str, float]:
+    """Return how the model does on the rows held out, or on all: rows, loss, and error or R²."""
+    count, loss, wrong, total, squares = 0, 0.0, 0.0, 0.0, 0.0
+    for whole in source.blocks():
+        block = parted(whole, holdout, held=True) if holdout else whole
+        if len(block) == 0 or block.label is None:
+            continue
+        z, n = fit.scores(block), len(block)
+        y = fit.targets.encode(block.label)
+        values = fit.loss.value(z, y[:, 0].astype(np.int64) if fit.kind == "multiclass" else y)
+        loss += float(np.sum(values))
+        count += n
+        answers = fit.answers(z)
+        if fit.kind == "regression":
+            wrong += float(np.sum((answers - block.label) ** 2))
+            total, squares = total + float(block.label.sum()), squares + float((block.label**2).sum())
+        else:
+            wrong += float(np.sum(answers != block.label))
+    if count == 0:
+        return {"rows": 0}
+    if fit.kind == "regression":
+        spread = squares - total**2 / count
+        return {"rows": count, "loss": loss / count, "r2": 1 - wrong / spread if spread > 0 else float("nan")}
+    return {"rows": count, "loss": loss / count, "error": wrong / count}

@@ -1,0 +1,198 @@
+"""Anything → blocks of rows: files of several formats, arrays, data frames, iterators.
+
+One file a format; `source` finds the one that fits, `read` puts all blocks together.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gossamer.arrays import Array
+from gossamer.sources import files
+from gossamer.sources.base import Source
+
+__all__ = ["read", "source"]
+
+# Formats of files: the module and class, and the endings that tell them.
+FORMATS = {
+    "svmlight": ("svmlight", "Svmlight", (".svm", ".svmlight", ".libsvm")),
+    "vw": ("vw", "Vw", (".vw",)),
+    "csv": ("csv", "Csv", (".csv", ".tsv")),
+    "arrow": ("frames", "Arrow", (".parquet", ".arrow", ".feather", ".ipc")),
+}
+
+
+def source(data: Any, format: str | None = None, **options: Any) -> Source:
+    r"""Return a source of blocks of rows.
+
+    Parameters
+    ----------
+    data : path, pattern, "-" or a list of them; data frame; Arrow table; (X, y) or (X, y, weight); iterator of such
+        Files are plain or compressed by gzip, bz2, xz or zstandard, told by their first bytes; "-" is standard input.
+        A `Source` stands for itself.
+    format : str, optional
+        Of files: "svmlight", "vw", "csv" or "arrow" (also Parquet and Feather); told by the ending or the first line if
+        it is not given.
+    **options
+        Of text: `on_error` ("stop", "skip" or ("quarantine", path)) and `max_features`; svmlight: `zero_based`; vw:
+        `bits`; tables: `target`, `weight`, `categories`, `ignore`, `bits`, `one_hot`; csv: `delimiter`, `header`. Rows
+        without labels are bad unless `need_labels=False`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "two.svm")
+    >>> _ = path.write_text("1 3:0.5 7:2\n-1 4:1\n")
+    >>> [(len(block), block.index.tolist()) for block in gs.source(path).blocks()]
+    [(2, [2, 6, 3])]
+    """
+    if isinstance(data, Source):
+        if options or format:
+            raise ValueError("A source is read as it was made: give its options where it is made.")
+        return data
+    if not is_paths(data):
+        if format:
+            raise ValueError("A format is for files.")
+        return _in_memory(data, options)
+    paths = files.expanded(data)
+    format = format or detect(paths[0])
+    if format not in FORMATS:
+        raise ValueError(f"There is no format {format!r}; there are {', '.join(FORMATS)}.")
+    module, name, _ = FORMATS[format]
+    return getattr(import_module(f"{__name__}.{module}"), name)(paths, **options)
+
+
+def again(data: Any, settings: dict[str, Any], **options: Any) -> Source:
+    """Return other data as a source that is read as `settings` of an earlier one say."""
+    if not (is_paths(data) or is_table(data)):
+        return source(data, **options)
+    table = is_table(data) or ("numbers" in settings and detect(files.expanded(data)[0]) != settings.get("format"))
+    if table:  # the same columns in another form
+        settings = {name: value for name, value in settings.items() if name not in ("format", "delimiter", "header")}
+    return source(data, **(settings | options))
+
+
+def is_paths(data: Any) -> bool:
+    """Return whether data names files."""
+    if isinstance(data, (list, tuple)):
+        return len(data) == 0 or isinstance(data[0], (str, Path))
+    return isinstance(data, (str, Path))
+
+
+def is_table(data: Any) -> bool:
+    """Return whether data has named columns."""
+    return hasattr(data, "columns") and hasattr(data, "__getitem__")
+
+
+def _in_memory(data: Any, options: dict[str, Any]) -> Source:
+    if is_table(data):
+        from gossamer.sources import frames
+
+        return (frames.Arrow if hasattr(data, "to_batches") else frames.Frame)(data, **options)
+    from gossamer.sources.matrices import Matrices
+
+    if isinstance(data, tuple):
+        return Matrices([data], **options)
+    if isinstance(data, np.ndarray) or hasattr(data, "tocsr"):
+        return Matrices([(data,)], **options)
+    if isinstance(data, list) and data and not isinstance(data[0], tuple):
+        return Matrices([(np.asarray(data),)], **options)
+    return Matrices(data, **options)
+
+
+def detect(path: str) -> str:
+    """Return the format of a file, by its ending or else by its first line."""
+    suffixes = [s.lower() for s in Path(path).suffixes]
+    while suffixes and suffixes[-1] in files.COMPRESSED:
+        suffixes.pop()
+    for format, (_, _, endings) in FORMATS.items():
+        if suffixes and suffixes[-1] in endings:
+            return format
+    if not files.rereadable(path):
+        raise ValueError(f"The format of {path!r} cannot be told; name it by format= (--format): {', '.join(FORMATS)}.")
+    with files.opened(path) as file:
+        head = file.read(1 << 16)
+    lines = [line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
+    first = lines[0].split(b"#")[0] if lines else b""
+    words = first.split()
+    if head[:4] == b"PAR1" or head[:6] == b"ARROW1":
+        return "arrow"
+    if b"|" in first:
+        return "vw"
+    if not words or all(b":" in word for word in words[1:]):
+        return "svmlight"
+    if any(mark in first for mark in (b",", b"\t", b";")):
+        return "csv"
+    raise ValueError(f"The format of {path!r} cannot be told; name it by format= (--format): {', '.join(FORMATS)}.")
+
+
+class Data(tuple):  # type: ignore[type-arg]
+    """What `read` returns: unpacks into X and y; `weight` and `names` are there where the file has them."""
+
+    weight: Array | None
+    names: Any
+
+
+def read(data: Any, format: str | None = None, *, n_features: int | None = None, **options: Any) -> Data:
+    r"""Return all rows of a source at once: X as a CSR matrix and y.
+
+    Parameters
+    ----------
+    data, format, **options
+        As in `source`.
+    n_features : int, optional
+        The number of columns; by default the largest feature decides.
+
+    Returns
+    -------
+    X, y : CSR matrix and array
+        The result also has `weight` and `names` (a function of the column, or None).
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "two.svm")
+    >>> _ = path.write_text("1 3:0.5 7:2\n-1 4:1\n")
+    >>> X, y = gs.read(path)
+    >>> X.shape, X.nnz, y
+    ((2, 7), 3, array([ 1., -1.]))
+    """
+    from scipy.sparse import csr_matrix
+
+    if not isinstance(data, Source):
+        options = {"max_features": 2**31 - 1} | options  # a matrix needs no room for columns without entries
+    rows = source(data, format, **options)
+    blocks = list(rows.blocks())
+    filled = [block for block in blocks if len(block)]
+    width = max([block.width for block in blocks] + [rows.features or 0])
+    if n_features is not None:
+        if width > n_features:
+            raise ValueError(f"n_features is {n_features}, but the data has a feature in column {width}.")
+        width = n_features
+    moved = np.cumsum([0] + [len(block.index) for block in filled])
+    starts = [block.starts[1:] + m for block, m in zip(filled, moved, strict=False)]
+    indptr = np.concatenate([np.zeros(1, np.int64), *starts])
+    kind = np.int32 if moved[-1] < 2**31 else np.int64
+    index = _joined([block.index for block in filled], np.int32)
+    X = csr_matrix(
+        (_joined([block.value for block in filled], np.float64), index.astype(kind, copy=False), indptr.astype(kind)),
+        shape=(len(indptr) - 1, width),
+    )
+    labels = [block.label for block in filled if block.label is not None]
+    y = _joined(labels, np.float64) if labels else np.full(X.shape[0], np.nan)
+    result = Data((X, y))
+    weighted = any(block.weight is not None for block in filled)
+    weights = [np.ones(len(block)) if block.weight is None else block.weight for block in filled]
+    result.weight = np.concatenate(weights) if weighted else None
+    result.names = rows.name
+    return result
+
+
+def _joined(arrays: list[Array], kind: Any) -> Array:
+    return np.concatenate(arrays) if arrays else np.empty(0, kind)

@@ -1,0 +1,164 @@
+"""Blocks of rows on their way from a source to a learner, and the thread that reads ahead."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import Empty, Full, Queue
+from typing import Any
+
+import numpy as np
+
+from gossamer.arrays import Array
+
+AHEAD = 3  # blocks read and not yet learned from
+
+
+class ReadError(ValueError):
+    """Data that cannot be read: says where and why."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a block ends, so that reading can go on from there."""
+
+    file: int = 0  # which of the files
+    offset: int = 0  # bytes of its text that were read
+    line: int = 0  # lines of it
+    rows: int = 0  # rows of all files
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line that could not be read."""
+
+    path: str
+    line: int
+    column: int
+    reason: str
+    text: bytes
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line}, column {self.column}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows: CSR arrays, labels, weights or None for all ones, tags or None."""
+
+    starts: Array  # int64, where each row begins, and the last one ends
+    index: Array  # int32, sorted in each row
+    value: Array  # float64 or float32, finite
+    label: Array | None  # numbers or strings, or None where there are none
+    weight: Array | None
+    width: int  # largest feature + 1, or the number of columns
+    position: Position
+    share: float = 0.0  # of the source read so far, 0 if it is not known
+    tags: list[str] | None = None
+    bad: tuple[BadLine, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def taken(self, which: Array) -> Block:
+        """Return some of the rows, compact."""
+        lengths = np.diff(self.starts)[which]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        entries = np.arange(starts[-1]) + np.repeat(self.starts[:-1][which] - starts[:-1], lengths)
+        return replace(
+            self,
+            starts=starts,
+            index=self.index[entries],
+            value=self.value[entries],
+            label=None if self.label is None else self.label[which],
+            weight=None if self.weight is None else self.weight[which],
+            tags=None if self.tags is None else [self.tags[i] for i in which],
+        )
+
+
+def ahead(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield the blocks while a thread makes the next ones: parsing runs without the interpreter's lock."""
+    queue: Queue[Any] = Queue(AHEAD)
+    stopped = threading.Event()
+
+    def offer(item: Any) -> None:
+        while not stopped.is_set():
+            try:
+                queue.put(item, timeout=0.1)
+                return
+            except Full:
+                pass
+
+    def run() -> None:
+        try:
+            for block in blocks:
+                offer(block)
+                if stopped.is_set():
+                    return
+            offer(None)
+        except BaseException as error:
+            offer(error)
+
+    thread = threading.Thread(target=run, name="gossamer reader", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item = queue.get()
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stopped.set()
+        while True:  # frees the thread and the memory of what it read
+            try:
+                queue.get_nowait()
+            except Empty:
+                break
+        thread.join(timeout=1.0)
+
+
+class Rejects:
+    """What becomes of lines that cannot be read: "stop" raises, "skip" counts, a path also collects them in a file.
+
+    >>> Rejects("ignore")
+    Traceback (most recent call last):
+    ...
+    ValueError: on_error must be 'stop', 'skip' or ('quarantine', path); 'ignore' was given.
+    """
+
+    def __init__(self, policy: Any = "stop") -> None:
+        if isinstance(policy, tuple) and len(policy) == 2 and policy[0] == "quarantine":
+            self.path: Path | None = Path(policy[1])
+        elif policy in ("stop", "skip"):
+            self.path = None
+        else:
+            raise ValueError(f"on_error must be 'stop', 'skip' or ('quarantine', path); {policy!r} was given.")
+        self.stops = policy == "stop"
+        self.count = 0
+        self.examples: list[str] = []  # the first few
+        self.size = 0  # of the file
+
+    def start(self, count: int = 0, size: int = 0) -> None:
+        """Begin, or go on after a checkpoint: what was collected later is forgotten."""
+        self.count, self.size, self.examples = count, size, []
+        if self.path is not None:
+            with self.path.open("ab") as file:
+                file.truncate(size)
+
+    def take(self, bad: tuple[BadLine, ...]) -> None:
+        """Raise, count or collect."""
+        if not bad:
+            return
+        if self.stops:
+            shown = bad[0].text[:80].decode("utf-8", "replace")
+            raise ReadError(f"{bad[0]}\n  {shown}\nskip such lines with on_error='skip' (--on-error skip).")
+        self.count += len(bad)
+        self.examples += [str(line) for line in bad[: max(0, 5 - len(self.examples))]]
+        if self.path is not None:
+            with self.path.open("ab") as file:
+                file.write(b"".join(line.text + b"\n" for line in bad))
+                self.size = file.tell()

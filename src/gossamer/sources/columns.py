@@ -1,0 +1,109 @@
+"""Tables with named columns: which column is the target, which hold numbers and which categories.
+
+A column of numbers is one feature, called by its name. A category makes one feature a value, `column=value`, by hashing
+or one-hot (numbered in the order in which they come). Missing values make no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gossamer.arrays import Array
+from gossamer.sources.blocks import ReadError
+from gossamer.sources.named import NamedFeatures, check_bits
+
+TARGETS = ("target", "label", "y", "class")
+BITS = 18
+
+
+class Columns:
+    """The roles of the columns, settled when the first rows are there."""
+
+    def __init__(
+        self,
+        target: str | None = None,
+        weight: str | None = None,
+        categories: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        numbers: Sequence[str] | None = None,
+        bits: int = BITS,
+        one_hot: bool = False,
+    ) -> None:
+        self.target, self.weight, self.ignore = target, weight, list(ignore)
+        self.numbers = None if numbers is None else list(numbers)  # None until they are found
+        self.categories = list(categories)
+        self.named = NamedFeatures(0 if one_hot else check_bits(bits))
+
+    def settle(self, names: list[str], is_number: Callable[[str], bool], need_labels: bool, where: str) -> None:
+        """Find the roles of columns with these names, or check that those known are there."""
+        doubles = {name for name in names if names.count(name) > 1}
+        if doubles:
+            raise ReadError(f"{where}: two columns are called {sorted(doubles)[0]!r}.")
+        if self.target is None:
+            usual = [name for name in names if name.lower() in TARGETS]
+            self.target = usual[0] if usual else None
+            if need_labels and self.target is None:
+                raise ReadError(f"{where}: which column is the target? Name it (--target): {_some(names)}.")
+        needed = [*self.categories, *(self.numbers or []), *([self.weight] if self.weight and need_labels else [])]
+        needed += [self.target] if need_labels and self.target else []
+        for name in needed:
+            if name not in names:
+                raise ReadError(f"{where}: there is no column {name!r}; there are {_some(names)}.")
+        if self.numbers is None:
+            taken = {self.target, self.weight, *self.ignore, *self.categories}
+            free = [name for name in names if name not in taken]
+            self.numbers = [name for name in free if is_number(name)]
+            self.categories += [name for name in free if not is_number(name)]
+
+    @property
+    def first(self) -> int:
+        """The number of the first feature that is a category."""
+        return len(self.numbers or [])
+
+    def width(self, largest: int) -> int:
+        """Return the number of features, given that of the largest one that occurred."""
+        if not self.categories:
+            return self.first
+        return self.first + self.named.size if self.named.size else max(largest, self.first)
+
+    def name(self, feature: int) -> str:
+        """Return the name of a feature."""
+        return (self.numbers or [])[feature] if feature < self.first else self.named.name(feature - self.first)
+
+    def other(self, feature: int) -> str | None:
+        """Return a second name of it, or None."""
+        return None if feature < self.first else self.named.other(feature - self.first)
+
+    def recall(self, features: Array, names: list[str] | None) -> Array:
+        """Return the numbers that these features of a model have here."""
+        if self.named.bits or names is None or not self.categories:
+            return features
+        pairs = zip(features.tolist(), names, strict=True)
+        return np.array([j if j < self.first else self.first + self.named.number(name) for j, name in pairs], np.int64)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what is needed to read other tables in the same way."""
+        exact = self.named.bits == 0
+        return {
+            "target": self.target,
+            "weight": self.weight,
+            "numbers": self.numbers,
+            "categories": self.categories,
+        } | ({"one_hot": True} if exact else {"bits": self.named.bits})
+
+    def state(self) -> dict[str, Any]:
+        """Return what reading has found out."""
+        roles = {"target": self.target, "numbers": self.numbers, "categories": self.categories}
+        return roles | {"names": self.named.names.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from such a state."""
+        self.target, self.numbers, self.categories = state["target"], state["numbers"], state["categories"]
+        self.named.names.restore(state["names"])
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:20]) + (", …" if len(names) > 20 else "")

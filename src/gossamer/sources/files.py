@@ -1,0 +1,167 @@
+"""Files as streams of bytes: globs, standard input, and compression, told by the first bytes rather than the name."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gossamer.sources.blocks import ReadError
+
+STDIN = "-"
+COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
+
+
+def expanded(paths: Any) -> list[str]:
+    """Return the files that a path, a pattern or a list of them stands for; "-" is standard input."""
+    listed = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    found: list[str] = []
+    for path in map(str, listed):
+        if path == STDIN or Path(path).exists():
+            found.append(path)
+        elif glob.has_magic(path):
+            matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 (patterns may be absolute)
+            if not matches:
+                raise FileNotFoundError(f"No file matches {path!r}.")
+            found += matches
+        else:
+            raise FileNotFoundError(f"There is no file {path!r}.")
+    for path in found:
+        if Path(path).is_dir():
+            raise IsADirectoryError(f"{path!r} is a folder; name its files, for instance {path.rstrip('/')}/*.svm.")
+    if not found:
+        raise ValueError("No file was named.")
+    if found.count(STDIN) > 1:
+        raise ValueError("Standard input can be read only once.")
+    return found
+
+
+def rereadable(path: str) -> bool:
+    """Return whether the file can be read twice."""
+    return path != STDIN and Path(path).is_file()
+
+
+def size(path: str) -> int:
+    """Return the size of a file in bytes, 0 if it is not known."""
+    return Path(path).stat().st_size if rereadable(path) else 0
+
+
+class Input:
+    """One file being read: `read(n)` gives decompressed bytes; `consumed` counts bytes of the file itself."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.size = size(path)
+        self._raw: Any = io.FileIO(sys.stdin.fileno(), closefd=False) if path == STDIN else io.FileIO(path)
+        self._buffered = io.BufferedReader(self._raw, 1 << 16)
+        head = self._buffered.peek(8)[:8]
+        self.plain = False
+        self.stream: BinaryIO
+        if head.startswith(b"\x1f\x8b"):
+            self.stream = gzip.GzipFile(fileobj=self._buffered)  # type: ignore[assignment]
+        elif head.startswith(b"BZh"):
+            self.stream = bz2.BZ2File(self._buffered)  # type: ignore[assignment]
+        elif head.startswith(b"\xfd7zXZ\x00"):
+            self.stream = lzma.LZMAFile(self._buffered)  # type: ignore[assignment]  # noqa: SIM115 (closed with the input)
+        elif head.startswith(b"\x28\xb5\x2f\xfd"):
+            self.stream = _zstd(self._buffered)
+        else:
+            self.plain, self.stream = True, self._buffered
+
+    def read(self, n: int) -> bytes:
+        """Return the next n bytes, fewer at the end; raises `ReadError` where compressed data is broken."""
+        try:
+            return self.stream.read(n)
+        except EOFError:
+            raise ReadError(f"{self.path}: the compressed data ends in the middle; the file is cut short.") from None
+        except (zlib.error, lzma.LZMAError, OSError) as error:
+            if self.plain:
+                raise
+            raise ReadError(f"{self.path}: the compressed data is broken: {error}") from None
+
+    def skip(self, n: int) -> None:
+        """Pass over n decompressed bytes."""
+        if self.plain and rereadable(self.path):
+            self._buffered.seek(n)
+            return
+        while n > 0:
+            got = len(self.read(min(n, 1 << 20)))
+            if got == 0:
+                raise ReadError(f"{self.path} is shorter than it was when the checkpoint was written.")
+            n -= got
+
+    @property
+    def consumed(self) -> int:
+        """How much of the file was read."""
+        return int(self._raw.tell()) if self.size else 0
+
+    def close(self) -> None:
+        """Close the file."""
+        if not self.plain:
+            self.stream.close()
+        self._buffered.close()
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Input]:
+    """Open a file for reading."""
+    source = Input(path)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def _zstd(file: Any) -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.ZstdFile(file)
+    try:
+        import zstandard
+    except ImportError:
+        raise ImportError("Zstandard files need the package zstandard: pip install 'gossamer[zstd]'.") from None
+    return io.BufferedReader(_Frames(file, zstandard), 1 << 20)
+
+
+class _Frames(io.RawIOBase):
+    """Zstandard frames one after the other; unlike zstandard's own reader it tells a file that is cut short."""
+
+    def __init__(self, file: Any, library: Any) -> None:
+        self._file, self._library = file, library
+        self._frame: Any = None
+        self._fed = b""
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        while not self._ready:
+            # A few kilobytes at a time: what they hold is bounded, even in a bomb.
+            data = self._fed or self._file.read(1 << 13)
+            self._fed = b""
+            if not data:
+                if self._frame is not None:
+                    raise EOFError
+                return 0
+            if self._frame is None:
+                self._frame = self._library.ZstdDecompressor().decompressobj()
+            try:
+                self._ready = memoryview(self._frame.decompress(data))
+            except self._library.ZstdError as error:
+                raise OSError(str(error)) from None
+            if self._frame.eof:
+                self._fed, self._frame = self._frame.unused_data, None
+        n = min(len(room), len(self._ready))
+        room[:n] = self._ready[:n]
+        self._ready = self._ready[n:]
+        return n

@@ -1,0 +1,74 @@
+"""Rows in memory: matrices, and iterators of blocks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gossamer import _core
+from gossamer.arrays import Array, floats
+from gossamer.sources.base import Source
+from gossamer.sources.blocks import Block, Position, ReadError
+
+ROWS = 8192  # of a block
+
+
+def csr_of(X: Any) -> tuple[Array, Array, Array, int]:
+    """Return starts, index, value and width of a matrix, dense or sparse, checked."""
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        value = np.ascontiguousarray(X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64))
+        if not _core.all_finite(value):
+            raise ReadError("X holds NaN or infinity.")
+        if X.shape[1] >= 2**31:
+            raise ReadError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
+        return np.asarray(X.indptr, np.int64), np.asarray(X.indices, np.int32), value, X.shape[1]
+    X = floats(X, "X", ndim=(2,))
+    row, index = np.nonzero(X)
+    starts = np.searchsorted(row, np.arange(len(X) + 1)).astype(np.int64)
+    return starts, index.astype(np.int32), np.ascontiguousarray(X[row, index]), X.shape[1]
+
+
+class Matrices(Source):
+    """Blocks (X, y) or (X, y, weight) of an iterable; X alone where no labels are needed."""
+
+    def __init__(self, parts: Iterable[Any], *, need_labels: bool = True) -> None:
+        super().__init__()
+        self.need_labels = need_labels
+        self.parts = parts
+        self.rereadable = isinstance(parts, (list, tuple))
+        if isinstance(parts, (list, tuple)) and len(parts) == 1:
+            self.features = int(np.shape(parts[0][0])[1]) if len(np.shape(parts[0][0])) == 2 else None
+
+    def _read(self, start: Position) -> Iterator[Block]:
+        at = 0
+        for part in self.parts:
+            X, y, weight = (*(part if isinstance(part, tuple) else (part,)), None, None)[:3]
+            starts, index, value, width = csr_of(X)
+            n = len(starts) - 1
+            y = None if y is None else np.asarray(y)
+            if self.need_labels and (y is None or y.shape != (n,)):
+                raise ReadError(f"A block has {n} rows, and its labels {'are missing' if y is None else y.shape}.")
+            weight = None if weight is None else floats(weight, "weight", ndim=(1,)).astype(np.float64)
+            if weight is not None and (len(weight) != n or (weight < 0).any()):
+                raise ReadError(f"Weights must be one a row and not negative; a block has {n} rows.")
+            for begin in range(0, n, ROWS):
+                end = min(begin + ROWS, n)
+                at += end - begin
+                if at <= start.rows:
+                    continue
+                low, high = starts[begin], starts[end]
+                yield Block(
+                    starts[begin : end + 1] - low,
+                    index[low:high],
+                    value[low:high],
+                    None if y is None else y[begin:end],
+                    None if weight is None else weight[begin:end],
+                    width,
+                    Position(0, 0, 0, at),
+                )

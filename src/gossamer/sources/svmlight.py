@@ -1,0 +1,38 @@
+"""svmlight / libsvm text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gossamer import _core
+from gossamer.sources.text import TextSource
+
+
+class Svmlight(TextSource):
+    """`label feature:value …` lines. Features count from 0 or 1; "auto" looks for a feature 0 in the first block."""
+
+    def __init__(self, paths: Any, *, zero_based: Any = "auto", **options: Any) -> None:
+        super().__init__(paths, **options)
+        if zero_based not in (True, False, "auto"):
+            raise ValueError(f"zero_based must be True, False or 'auto'; {zero_based!r} was given.")
+        self._base = {True: 0, False: 1, "auto": -1}[zero_based]
+
+    def _make_parser(self) -> Any:
+        return _core.SvmlightParser(self._base, self.limits)
+
+    def _independent(self) -> bool:
+        return self.base >= 0
+
+    @property
+    def base(self) -> int:
+        """The number of the first feature; -1 before the first block tells."""
+        return self._base if self._parser is None else self._parser.base
+
+    def settings(self) -> dict[str, Any]:
+        return {"format": "svmlight"} | ({} if self.base < 0 else {"zero_based": self.base == 0})
+
+    def state(self) -> dict[str, Any]:
+        return {"base": self.base}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._base, self._parser = int(state["base"]), None

@@ -1,0 +1,367 @@
+"""Sources with names: Vowpal Wabbit text, CSV, data frames, Parquet and Arrow."""
+
+import csv as csv_module
+import io
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import gossamer as gs
+from gossamer.sources.blocks import ReadError
+from gossamer.sources.named import NamedFeatures
+
+pa = pytest.importorskip("pyarrow")
+
+
+def written(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def named_rows(source):
+    """Return rows as dictionaries by name, and labels, weights, tags."""
+    rows, labels, weights, tags = [], [], [], []
+    for block in source.blocks():
+        for i in range(len(block)):
+            part = slice(block.starts[i], block.starts[i + 1])
+            names = [source.name(j) for j in block.index[part].tolist()]
+            rows.append(dict(zip(names, block.value[part].tolist(), strict=True)))
+        labels += [] if block.label is None else block.label.tolist()
+        weights += [1.0] * len(block) if block.weight is None else block.weight.tolist()
+        tags += block.tags or [""] * len(block)
+    return rows, labels, weights, tags
+
+
+# Names
+
+
+@given(st.lists(st.text(max_size=12), max_size=60))
+def test_exact_names_are_numbered_as_they_come(words):
+    named = NamedFeatures(0)
+    numbers = [named.number(w) for w in words]
+    order = list(dict.fromkeys(words))
+    assert numbers == [order.index(w) for w in words]
+    assert [named.name(i) for i in range(len(order))] == order
+    again = NamedFeatures(0)
+    again.names.restore(named.names.state())
+    assert [again.number(w) for w in words] == numbers
+    assert len(again.names) == len(order)
+
+
+def test_hashed_names_and_their_collisions():
+    named = NamedFeatures(8)
+    words = [f"word {i}" for i in range(400)]
+    numbers = [named.number(w) for w in words]
+    assert max(numbers) < 256
+    first = {}
+    second = {}
+    for word, number in zip(words, numbers, strict=True):
+        if number in first and number not in second:
+            second[number] = word
+        first.setdefault(number, word)
+    assert named.names.collisions == len(second) > 50
+    assert all(named.name(j) == word for j, word in first.items())
+    assert all(named.other(j) == word for j, word in second.items())
+    counts = np.bincount(numbers, minlength=256)
+    assert counts.max() <= 8  # 400 into 256
+    again = NamedFeatures(8)
+    again.names.restore(named.names.state())
+    assert again.names.collisions == len(second)
+    assert all(again.other(j) == word for j, word in second.items())
+
+
+def test_the_hash_does_not_change():
+    """It is part of the model file."""
+    named = NamedFeatures(30)
+    assert [named.number(w) for w in ("", "a", "color=red", "ns^a long name")] == HASHES
+
+
+HASHES = [0, 340193711, 460572216, 138910714]
+
+
+@pytest.mark.parametrize("state", [b"", b"\x01" + bytes(7), b"\xff" * 8, bytes(16) + b"more"])
+def test_broken_names_are_refused(state):
+    with pytest.raises(ValueError, match="saved names"):
+        NamedFeatures(0).names.restore(np.frombuffer(state, np.uint8))
+
+
+@pytest.mark.parametrize("bits", [-1, 31, 1.5, True])
+def test_bits_are_checked(tmp_path, bits):
+    with pytest.raises(ValueError, match="bits must be a whole number from 1 to 30"):
+        gs.source(written(tmp_path / "a.vw", "1 |a b\n"), bits=bits)
+
+
+# Vowpal Wabbit
+
+
+def test_vw_by_the_book(tmp_path):
+    text = "1 2.0 'first|user:2 age:3 male |item price:0.5 |\n-1 second| plain :4\n\n| a:1e1 a:2\r\n0.5 0 |x y|z w:-1"
+    source = gs.source(written(tmp_path / "a.vw", text), need_labels=False)
+    rows, labels, weights, tags = named_rows(source)
+    assert rows == [
+        {"user^age": 6.0, "user^male": 2.0, "item^price": 0.5},
+        {"plain": 1.0, "": 4.0},
+        {"a": 12.0},
+        {"x^y": 1.0, "z^w": -1.0},
+    ]
+    assert_array_equal(labels, [1, -1, np.nan, 0.5])
+    assert weights == [2, 1, 1, 0]
+    assert tags == ["first", "second", "", ""]
+
+
+BAD_VW = {
+    "no bar": (b"1 a b", 3, "a number is needed"),
+    "only a label": (b"1 2", 4, "a bar"),
+    "a word for a label": (b"spam |a b", 1, "a number is needed"),
+    "no label": (b"|a b", None, "no label"),
+    "three numbers": (b"1 2 3 |a b", 5, "at most a label and an importance"),
+    "negative importance": (b"1 -2 |a b", 3, "not negative"),
+    "no value": (b"1 |a b: c", 8, "a number is needed"),
+    "an infinite value": (b"1 |a b:inf", 8, "not finite"),
+    "an infinite product": (b"1 |a:1e300 b:1e300", None, "infinite"),
+    "two values": (b"1 |a b:1:2", 9, "a space is needed"),
+    "after the tag": (b"1 'tag 3 |a b", 8, "a bar"),
+}
+
+
+@pytest.mark.parametrize(("line", "column", "reason"), BAD_VW.values(), ids=BAD_VW)
+def test_a_bad_vw_line(tmp_path, line, column, reason):
+    path = written(tmp_path / "a.vw", b"1 |a b\n" + line + b"\n-1 |c d\n")
+    with pytest.raises(ReadError) as caught:
+        list(gs.source(path).blocks())
+    assert f"line 2, column {column or ''}" in str(caught.value)
+    assert reason in str(caught.value)
+    rows, labels, weights, _ = named_rows(gs.source(path, on_error="skip"))
+    assert rows == [{"a^b": 1.0}, {"c^d": 1.0}]
+    assert labels == [1, -1]
+    assert weights == [1, 1]
+
+
+def test_vw_and_svmlight_teach_the_same(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(50, 6)), 2)
+    y = np.where(X[:, 0] > 0, 1, -1)
+    lines = [f"{label} | " + " ".join(f"f{j}:{v}" for j, v in enumerate(x)) for label, x in zip(y, X, strict=True)]
+    path = written(tmp_path / "a.vw", "\n".join(lines))
+    model = gs.OnlineClassifier(alpha=1e-2).fit_source(path, bits=0)
+    whole = gs.OnlineClassifier(alpha=1e-2, shuffle=False).fit(X, y)
+    assert_array_equal(model.coef_, whole.coef_)
+    assert_array_equal(model.nonzero_features_, [f"f{j}" for j in whole.nonzero_features_])
+    hashed = gs.OnlineClassifier(alpha=1e-2).fit_source(path)
+    assert sorted(hashed.nonzero_features_) == sorted(model.nonzero_features_)
+    assert_allclose(np.sort(hashed.coef_[hashed.coef_ != 0]), np.sort(model.coef_[model.coef_ != 0]), rtol=1e-9)
+    for fitted in (model, hashed):
+        gs.save(fitted, tmp_path / "m.gsm")
+        assert_array_equal(gs.load(tmp_path / "m.gsm").predict(path), whole.predict(X))
+
+
+# Tables
+
+FRAME = pd.DataFrame(
+    {
+        "age": [31.0, np.nan, 0.0, 44.0],
+        "city": ["Rome", 'a "quoted", one', None, "line\nbreak"],
+        "rooms": [1, 2, 3, 4],
+        "w": [1.0, 2.0, 1.0, 0.5],
+        "target": ["yes", "no", "no", "yes"],
+    }
+)
+ROWS = [
+    {"age": 31.0, "rooms": 1.0, "city=Rome": 1.0},
+    {"rooms": 2.0, 'city=a "quoted", one': 1.0},
+    {"rooms": 3.0},
+    {"age": 44.0, "rooms": 4.0, "city=line\nbreak": 1.0},
+]
+
+
+def table_forms(folder):
+    import pyarrow.feather as feather
+    import pyarrow.parquet as parquet
+
+    table = pa.Table.from_pandas(FRAME, preserve_index=False)
+    FRAME.to_csv(folder / "a.csv", index=False)
+    FRAME.to_csv(folder / "a.tsv", index=False, sep="\t")
+    (folder / "b.csv").write_bytes(b"\xef\xbb\xbf" + FRAME.to_csv(index=False, sep=";", lineterminator="\r\n").encode())
+    parquet.write_table(table, folder / "a.parquet", row_group_size=3)
+    feather.write_feather(table, folder / "a.feather")
+    with pa.ipc.new_stream(folder / "a.ipc", table.schema) as stream:
+        stream.write_table(table)
+    return {
+        "pandas": FRAME,
+        "pandas, categories": FRAME.astype({"city": "category"}),
+        "polars": pl.from_pandas(FRAME),
+        "arrow": table,
+        "csv": folder / "a.csv",
+        "tsv": folder / "a.tsv",
+        "semicolons and a mark": folder / "b.csv",
+        "parquet": folder / "a.parquet",
+        "feather": folder / "a.feather",
+        "stream": folder / "a.ipc",
+    }
+
+
+FORMS = [
+    "pandas",
+    "pandas, categories",
+    "polars",
+    "arrow",
+    "csv",
+    "tsv",
+    "semicolons and a mark",
+    "parquet",
+    "feather",
+    "stream",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("settings", [{}, {"one_hot": True}, {"bits": 25}], ids=["hashed", "one-hot", "bits"])
+def test_every_form_of_a_table_reads_the_same(tmp_path, form, settings):
+    source = gs.source(table_forms(tmp_path)[form], weight="w", **settings)
+    rows, labels, weights, _ = named_rows(source)
+    assert [{k: v for k, v in row.items() if v} for row in rows] == ROWS
+    assert labels == FRAME["target"].tolist()
+    assert weights == FRAME["w"].tolist()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("one_hot", [True, False])
+def test_a_model_of_a_table_reads_other_forms(tmp_path, form, one_hot):
+    forms = table_forms(tmp_path)
+    model = gs.OnlineClassifier(alpha=1e-3, max_passes=4).fit_source(forms["csv"], ignore=["w"], one_hot=one_hot)
+    gs.save(model, tmp_path / "m.gsm")
+    made = gs.load(tmp_path / "m.gsm")
+    assert "city=Rome" in made.names
+    assert_array_equal(made.predict(forms["csv"]), FRAME["target"])
+    assert_allclose(made.predict_proba(forms[form]), made.predict_proba(forms["csv"]), rtol=1e-12)
+    unknown = FRAME.assign(city="nowhere").drop(columns="target")
+    assert_allclose(made.predict_proba(unknown[::-1])[::-1], made.predict_proba(FRAME.assign(city=None)), rtol=1e-12)
+
+
+cells = st.one_of(st.just(""), st.integers(-99, 99).map(str), st.floats(-1e9, 1e9).map(repr))
+words = st.text(st.characters(blacklist_characters="\r\x00", blacklist_categories=["Cs"]), max_size=6)
+
+
+@given(
+    st.lists(st.tuples(cells, words, st.integers(0, 1)), min_size=1, max_size=12), st.integers(8, 200), st.booleans()
+)
+def test_csv_as_the_standard_library_reads(tmp_path_factory, table, block, crlf):
+    file = io.StringIO()
+    writer = csv_module.writer(file, lineterminator="\r\n" if crlf else "\n", quoting=csv_module.QUOTE_NONNUMERIC)
+    writer.writerow(["x", "word", "y"])
+    writer.writerows([(float(x) if x else None, word, y) for x, word, y in table])
+    path = written(tmp_path_factory.mktemp("c") / "a.csv", file.getvalue())
+    source = gs.source(path, block=block, one_hot=True, categories=["word"])
+    rows, labels, _, _ = named_rows(source)
+    assert rows == [({"x": float(x)} if x else {}) | ({f"word={word}": 1.0} if word else {}) for x, word, _ in table]
+    assert labels == [y for _, _, y in table]
+
+
+BAD_CSV = {
+    "too few": (b"1,red", 6, "fewer cells"),
+    "too many": (b"1,red,1,2", 8, "more cells"),
+    "no number": (b"x,red,1", 1, "a number is needed"),
+    "half a number": (b"1x,red,1", 1, "a number is needed"),
+    "infinity": (b"inf,red,1", 1, "not finite"),
+    "no label": (b"1,red,", None, "no label"),
+    "after a quote": (b'1,"red"x,1', 8, "a delimiter is needed"),
+    "a label that is no number": (b"1,red,z", 7, "a number is needed"),
+}
+
+
+@pytest.mark.parametrize(("line", "column", "reason"), BAD_CSV.values(), ids=BAD_CSV)
+def test_a_bad_csv_line(tmp_path, line, column, reason):
+    good = b"1,red,1\n" * 1100
+    path = written(tmp_path / "a.csv", b"x,color,y\n" + good + line + b"\n2,blue,0\n")
+    with pytest.raises(ReadError) as caught:
+        list(gs.source(path).blocks())
+    assert f"line 1102, column {column or ''}" in str(caught.value)
+    assert reason in str(caught.value)
+    source = gs.source(path, on_error="skip")
+    assert sum(map(len, source.blocks())) == 1101
+    assert source.rejects.count == 1
+
+
+def test_a_quote_that_is_not_closed(tmp_path):
+    path = written(tmp_path / "a.csv", 'x,color,y\n1,red,1\n2,"blue,0\n3,red,1\n')
+    with pytest.raises(ReadError, match="line 3, column 3: the quote is not closed"):
+        list(gs.source(path).blocks())
+
+
+def test_columns_that_cannot_be(tmp_path):
+    with pytest.raises(ReadError, match=r"which column is the target\? Name it .*: a, b"):
+        list(gs.source(written(tmp_path / "a.csv", "a,b\n1,2\n")).blocks())
+    with pytest.raises(ReadError, match="two columns are called 'a'"):
+        list(gs.source(written(tmp_path / "b.csv", "a,a\n1,2\n")).blocks())
+    with pytest.raises(ReadError, match="there is no column 'z'"):
+        list(gs.source(written(tmp_path / "c.csv", "a,b\n1,2\n"), target="z").blocks())
+    paths = [written(tmp_path / "d.csv", "a,y\n1,2\n"), written(tmp_path / "e.csv", "b,y\n1,2\n")]
+    with pytest.raises(ReadError, match="the columns are not those of"):
+        list(gs.source(paths).blocks())
+    with pytest.raises(ReadError, match="row 2: the number is not finite"):
+        list(gs.source(pd.DataFrame({"x": [1.0, np.inf], "y": [0, 1]})).blocks())
+    with pytest.raises(ReadError, match="Row 2 has no label"):
+        list(gs.source(pd.DataFrame({"x": [1.0, 2.0], "y": ["a", None]})).blocks())
+    with pytest.raises(ReadError, match="row 1: a number ≥ 0"):
+        list(gs.source(pd.DataFrame({"x": [1.0], "y": [1], "w": [-1.0]}), weight="w").blocks())
+    with pytest.raises(ValueError, match="delimiter must be one character"):
+        gs.source(tmp_path / "a.csv", delimiter="ab")
+
+
+def test_a_table_without_a_header(tmp_path):
+    path = written(tmp_path / "a.csv", "1,2.5,0\n1,3.5,1\n")
+    rows, labels, _, _ = named_rows(gs.source(path, header=False, target="1"))
+    assert rows == [{"2": 2.5, "3": 0.0}, {"2": 3.5, "3": 1.0}]
+    assert labels == [1, 1]
+
+
+def test_a_broken_parquet_file(tmp_path):
+    path = table_forms(tmp_path)["parquet"]
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ReadError, match=r"a\.parquet"):
+        list(gs.source(path).blocks())
+    with pytest.raises(ValueError, match="on_error is for text"):
+        gs.source(path, on_error="skip")
+
+
+def test_a_parquet_file_goes_on_where_it_was(tmp_path):
+    import pyarrow.parquet as parquet
+
+    frame = pd.DataFrame({"x": np.arange(20_000.0), "y": np.arange(20_000) % 2})
+    parquet.write_table(pa.Table.from_pandas(frame), tmp_path / "a.parquet", row_group_size=3000)
+    source = gs.source(tmp_path / "a.parquet")
+    blocks = list(source.blocks())
+    assert blocks[-1].share == 1.0
+    for i in (0, 1, len(blocks) - 2):
+        rest = np.concatenate([b.label for b in source.blocks(blocks[i].position)])
+        assert_array_equal(rest, frame["y"][blocks[i].position.rows :])
+
+
+# Rows in memory
+
+
+def test_matrices_and_iterators():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5)) * (rng.random((60, 5)) < 0.5)
+    y = np.where(X.sum(axis=1) > 0, "up", "down")
+    whole = gs.OnlineClassifier(alpha=1e-2, shuffle=False).fit(X, y)
+    parts = [(sp.csr_array(X[i : i + 7]), y[i : i + 7]) for i in range(0, 60, 7)]
+    for data in ((X, y), parts, (sp.coo_matrix(X), y), (X.astype(np.float32).astype(float), y, np.ones(60))):
+        model = gs.OnlineClassifier(alpha=1e-2).fit_source(data)
+        assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-9)
+    once = gs.OnlineClassifier(alpha=1e-2).fit_source(iter(parts), classes=["down", "up"])
+    assert_array_equal(once.coef_, whole.coef_)
+    with pytest.raises(ValueError, match="can be read only once"):
+        gs.OnlineClassifier(max_passes=2).fit_source(iter(parts))
+    with pytest.raises(ReadError, match="its labels are missing"):
+        gs.OnlineClassifier().fit_source([(X,)], classes=[0, 1])
+    with pytest.raises(ReadError, match="not negative"):
+        gs.OnlineClassifier().fit_source((X, y, -np.ones(60)))
+    with pytest.raises(ReadError, match="NaN or infinity"):
+        list(gs.source((sp.csr_array([[np.inf]]), [1])).blocks())
