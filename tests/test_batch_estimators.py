@@ -312,10 +312,10 @@ def test_bad_rule():
 # scikit-learn's checks: nothing is expected to fail in the fits themselves.
 
 ESTIMATORS = [
-    gs.BatchClassifier(tol=1e-10),  # weights against repetitions are compared to eight digits
+    gs.BatchClassifier(tol=1e-11),  # weights against repetitions are compared to eight digits
     gs.BatchClassifier(penalty="group_l2", alpha=1e-3),
     gs.BatchClassifier(loss="squared_hinge", penalty="l1_ball", solver="projected_gradient"),
-    gs.BatchRegressor(tol=1e-13),
+    gs.BatchRegressor(tol=1e-12),
     gs.BatchRegressor(penalty="elastic_net", alpha=0.1, solver="sparsa", tol=1e-13),
     gs.BatchClassifierCV(alphas=4, cv=3),
     gs.BatchRegressorCV(alphas=4, cv=3),
