@@ -5,7 +5,18 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("projections", "prox", "sparse_ball", "import_time", "online", "quality", "path", "boosting", "stream")
+NAMES = (
+    "projections",
+    "prox",
+    "sparse_ball",
+    "import_time",
+    "online",
+    "quality",
+    "path",
+    "batch",
+    "boosting",
+    "stream",
+)
 
 
 def main(names):

@@ -481,7 +481,8 @@ void bind_batch(nb::module_& m) {
       .def_ro("violation", &Standing::violation)
       .def_ro("epochs", &Standing::epochs)
       .def_ro("working", &Standing::working)
-      .def_ro("step", &Standing::step);
+      .def_ro("step", &Standing::step)
+      .def_ro("growing", &Standing::growing);
   nb::class_<CoordinateSolver>(m, "CoordinateSolver")
       .def(
           "start",

@@ -138,7 +138,7 @@ class BlockSolver final : public CoordinateSolver {
   Standing round(double alpha, double share, std::size_t max_epochs) override {
     Standing now{value_, measure(alpha), 0, 0};
     choose();
-    now.working = working_.size();
+    now.working = working_.size(), now.growing = growing_;
     if (working_.empty() || now.violation == 0) return now;
     model();
     now.epochs = descend(alpha, share * now.violation, max_epochs);
@@ -284,7 +284,8 @@ class BlockSolver final : public CoordinateSolver {
         candidates_.push_back(b);
     }
     const std::size_t room = std::max<std::size_t>(20, working_.size());
-    if (candidates_.size() > room) {
+    growing_ = candidates_.size() > room;
+    if (growing_) {
       std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(room), candidates_.end(),
                        [&](std::size_t i, std::size_t j) { return violation_[i] > violation_[j]; });
       candidates_.resize(room);
@@ -530,7 +531,7 @@ class BlockSolver final : public CoordinateSolver {
   BlockPenalty penalty_;
   std::vector<double> a_;
   std::vector<std::int64_t> members_, starts_;
-  bool fit_intercept_;
+  bool fit_intercept_, growing_ = false;
   std::size_t n_, k_;
   double value_ = 0, most_ = 0, mean_ = 0, damping_ = 0;
   std::vector<double> b_, W_, G_;                            // k, d × k

@@ -123,7 +123,7 @@ class Solver final : public CoordinateSolver {
   Standing round(double alpha, double share, std::size_t max_epochs) override {
     Standing now{value_, measure(alpha), 0, 0};
     choose();
-    now.working = working_.size();
+    now.working = working_.size(), now.growing = growing_;
     if (working_.empty() || now.violation == 0) return now;
     model();
     now.epochs = descend(alpha, share * now.violation, max_epochs);
@@ -178,7 +178,8 @@ class Solver final : public CoordinateSolver {
         candidates_.push_back(j);
     }
     const std::size_t room = std::max<std::size_t>(first_working, working_.size());
-    if (candidates_.size() > room) {
+    growing_ = candidates_.size() > room;
+    if (growing_) {
       std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(room), candidates_.end(),
                        [&](std::size_t i, std::size_t j) { return violation_[i] > violation_[j]; });
       candidates_.resize(room);
@@ -411,7 +412,7 @@ class Solver final : public CoordinateSolver {
   const MeanLoss& loss_;
   P penalty_;
   std::vector<double> a_;
-  bool fit_intercept_, have_squares_ = false;
+  bool fit_intercept_, have_squares_ = false, growing_ = false;
   std::size_t n_;
   double b_ = 0, value_ = 0, step_b_ = 0, sum_h_ = 0, damping_ = 0;
   std::vector<double> w_, g_, hessian_, pull_, violation_;  // one a feature; pull: Σ_i h_i x_ij

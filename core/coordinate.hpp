@@ -32,7 +32,8 @@ struct Standing {
   double loss = 0;       // Σ p ℓ
   double violation = 0;  // how far −g is from α ∂Ω(w), the largest over features
   std::size_t epochs = 0, working = 0;
-  double step = 1;  // of the line search
+  double step = 1;       // of the line search
+  bool growing = false;  // the working set had no room for all that violate
 };
 
 class CoordinateSolver {

@@ -60,7 +60,7 @@ class ScalarMean final : public MeanLoss {
   }
 
   void root(const double* z, std::size_t r, double& b, double& other, double& mix) const {
-    double low = -unbounded, high = unbounded, low_slope = 0, high_slope = 0, reach = 1;
+    double low = -unbounded, high = unbounded, low_slope = 0, high_slope = 0, reach = 8;
     Sums here = sums_at(z, r, b);
     double most = here.size;
     for (int round = 0; round < 200; ++round) {
@@ -74,12 +74,12 @@ class ScalarMean final : public MeanLoss {
       if (std::isfinite(width) && (width < 1e-300 || width <= 4e-16 * std::max(std::fabs(low), std::fabs(high)))) break;
       double next = here.curvature > 0 ? b - here.slope / here.curvature : unbounded;
       if (next == b) break;
-      if (!(next > low && next < high) || !std::isfinite(next)) {
-        // Outside: halve the bracket; without one, go further and further.
-        next = std::isfinite(middle) ? middle : here.slope < 0 ? b + reach : b - reach;
-        reach *= 4;
+      if (!std::isfinite(middle)) {  // no bracket yet: go further and further, but not where curvature means nothing
+        if (!(std::fabs(next - b) <= reach) && !std::is_same_v<L, Squared>)
+          next = here.slope < 0 ? b + reach : b - reach;
+        reach *= 8;
         if (std::fabs(next) > 1e15) break;
-      } else if (round > 20 && std::isfinite(middle)) {
+      } else if (!(next > low && next < high) || round > 20) {
         next = middle;
       }
       b = next;

@@ -119,15 +119,11 @@ def test_threads_do_not_change_a_bit(form):
 # Conjugates and curvatures
 
 
-def mean_loss(entry, y):
-    return objective_for(entry, gs.NoPenalty(), 0.0, np.zeros((len(y), 1)), fit_intercept=False).mean
-
-
 @over(LOSSES)
 def test_fenchel_young(entry):
     """ℓ(z) + ℓ*(u) ≥ <u, z>, with equality where u is the slope at z."""
     n, rng = 200, np.random.default_rng(0)
-    y, k = targets_for(entry, n), outputs_of(entry)
+    k = outputs_of(entry)
     objective = objective_for(entry, gs.NoPenalty(), 0.0, np.zeros((n, 1)), fit_intercept=False)
     b, p = np.zeros(k), 1 / n
     S, T = np.empty((n, k)), np.empty((n, k))
@@ -148,7 +144,7 @@ def test_curvature_is_the_change_of_slope(entry):
     if entry.loss.kind == "multiclass":
         pytest.skip("curvatures of a multiclass loss are its probabilities, which link has")
     n, k, h = 50, outputs_of(entry), 1e-6
-    y, b = targets_for(entry, n), np.zeros(k)
+    b = np.zeros(k)
     objective = objective_for(entry, gs.NoPenalty(), 0.0, np.zeros((n, 1)), fit_intercept=False)
     Z = np.random.default_rng(0).standard_normal((n, k))
     bent, ahead, behind = np.empty((3, n, k))
@@ -177,8 +173,7 @@ ROWS = [e for e in SHAPED if (6, 2) in e.shapes]
 
 def best_known(objective):
     """Return the lowest objective found by the solvers that take everything smooth."""
-    found = [solve(objective, s, tol=1e-9, max_iter=300) for s in (gs.FISTA(), gs.SpaRSA())]
-    return min(s.certificate.objective for s in found), found[0]
+    return min(solve(objective, s, tol=1e-9, max_iter=300).certificate.objective for s in (gs.FISTA(), gs.SpaRSA()))
 
 
 def sized(entry, shape):
@@ -191,7 +186,7 @@ def sized(entry, shape):
 
 
 def agree(objective):
-    low, first = best_known(objective)
+    low = best_known(objective)
     unit = abs(objective.value_at(objective.origin()))
     for name, solver in SOLVERS.items():
         try:
@@ -265,7 +260,7 @@ def test_the_gap_bounds_what_is_left(entry, seed, scale):
     if certificate.name == "duality gap":
         key = entry.name
         if key not in KNOWN:
-            KNOWN[key] = best_known(objective)[0]
+            KNOWN[key] = best_known(objective)
         assert certificate.gap >= certificate.objective - KNOWN[key] - 1e-8
 
 
@@ -306,6 +301,7 @@ def test_integer_weights_are_repetitions(name):
 
 # α_max
 
+NEVER_ZERO = {"none", "l2 squared", "l2 squared, weights", "elastic net, ρ = 0"}
 STRONG = [e for e in SHAPED if sized(e, (6,)) and e.has_dual and not e.penalty.is_set]
 
 
@@ -316,11 +312,11 @@ def test_alpha_max(entry, loss):
     X = numbers(60)
     y = np.where(X[:, 0] + X[:, 3] > 0, 1.0, 0.0) if loss == "logistic" else np.abs(X[:, 0] - X[:, 1])
     free = np.zeros(6, bool) if getattr(entry.penalty, "weights", None) is None else None
-    try:
-        top = gs.alpha_max(X, y, loss=loss, penalty=entry.penalty)
-    except ValueError as error:
-        assert "never makes all weights zero" in str(error)
+    if entry.name in NEVER_ZERO:
+        with pytest.raises(ValueError, match="never makes all weights zero"):
+            gs.alpha_max(X, y, loss=loss, penalty=entry.penalty)
         return
+    top = gs.alpha_max(X, y, loss=loss, penalty=entry.penalty)
     estimator = gs.BatchClassifier if loss == "logistic" else gs.BatchRegressor
     if free is None:
         if getattr(entry.penalty, "groups", None) is not None:
@@ -342,7 +338,7 @@ def test_screening_changes_nothing():
     y = np.where(rng.random(200) < 0.5, -1.0, 1.0)
     for penalty in (gs.L1(), gs.L1(weights=rng.random(500) + 0.5), gs.ElasticNet(0.8), gs.GroupL2()):
         objective = Objective(X, y, gs.Logistic(), penalty, 0.005)
-        smaller, kept = objective.screened()
+        _, kept = objective.screened()
         assert 0 < len(kept) < 400
         whole = solve(objective, gs.CoordinateDescent(), tol=1e-10, screen=False)
         part = solve(objective, gs.CoordinateDescent(), tol=1e-10)
@@ -379,14 +375,14 @@ def test_solvers_refuse_in_words():
         gs.CoordinateDescent().check(problem(by_name("linf"), "logistic"))
     with pytest.raises(ValueError, match="step='theory' needs a bound"):
         gs.BatchFobos("theory").check(problem(by_name("none"), "logistic").with_alpha(0.0))
-    with pytest.raises(ValueError, match="There is no solver 'fist'. Did you mean 'fista'"):
+    with pytest.raises(ValueError, match=r"There is no solver 'fist'\. Did you mean 'fista'"):
         solvers.resolve("fist", l1)
 
 
 @pytest.mark.parametrize("step", [0.5, "theory"])
 def test_fobos_with_decreasing_steps(step):
     objective = problem(by_name("l1"), "logistic")
-    low = best_known(objective)[0]
+    low = best_known(objective)
     found = solve(objective, gs.BatchFobos(step), tol=1e-2, max_iter=2000)
     assert low <= found.certificate.objective <= low + 0.05
     assert found.certificate.gap >= found.certificate.objective - low - 1e-12

@@ -9,8 +9,8 @@ so F(w) − D(u) bounds what is left to gain. At the optimum u is the slope of t
 second term is finite, give a bound that vanishes as w approaches the optimum.
 
 Where no such u is at hand (no penalty on some features, a loss or penalty of the user's own), the length of the
-prox-gradient step, ‖(w − prox(w − g/L, α/L)) L‖, is what is reported instead: zero at the optimum and only there, but no
-bound.
+prox-gradient step, ‖(w − prox(w − g/L, α/L)) L‖, is what is reported instead: zero at the optimum and only there,
+but no bound.
 """
 
 from __future__ import annotations

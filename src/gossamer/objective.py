@@ -149,6 +149,7 @@ class Objective:
         self.y = np.ascontiguousarray(y, np.float64).reshape(n, -1)
         self.loss, self.penalty, self.alpha = loss, penalty, float(alpha)
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
+        self.mean: Any
         if hasattr(loss, "_core"):
             self.mean = _core.mean_loss(loss._core(), outputs, self.y, self.p, self.threads)
         else:

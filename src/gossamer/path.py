@@ -1,4 +1,4 @@
-"""Regularisation paths: the strength that zeroes everything, warm-started fits from there down, and cross-validation."""
+"""Regularisation paths: the strength that zeroes everything, warm-started fits from there on, cross-validation."""
 
 from __future__ import annotations
 
@@ -232,8 +232,8 @@ def walk(
     short = [s for s in solutions if not s.converged]
     if short:
         warnings.warn(
-            f"{len(short)} of {len(solutions)} fits of the path stopped before the gap was {tol:g} of that of the empty "
-            "model. Allow more iterations (max_iter), accept a larger tol, or use larger alphas.",
+            f"{len(short)} of {len(solutions)} fits of the path stopped before the gap was {tol:g} of that of the "
+            "empty model. Allow more iterations (max_iter), accept a larger tol, or use larger alphas.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -241,7 +241,7 @@ def walk(
 
 
 class _CrossValidated(_Batch):
-    """Chooses α by cross-validation: a path in every fold, the losses of the rows left out, and the path of all rows."""
+    """Chooses α by cross-validation: a path in every fold, the losses of the rows left out, the path of all rows."""
 
     alphas: Any
     alpha_min_ratio: float
@@ -267,14 +267,13 @@ class _CrossValidated(_Batch):
         self._targets = coded
         self.alphas_, self.path_nonzeros_ = strengths, path.nonzeros
         self.path_loss_ = losses_of_folds.mean(axis=0)
-        self.path_loss_error_ = losses_of_folds.std(axis=0, ddof=1) / math.sqrt(len(folds))
+        self.path_loss_se_ = losses_of_folds.std(axis=0, ddof=1) / math.sqrt(len(folds))
         best = int(np.argmin(self.path_loss_))
         if self.rule == "one_standard_error":
-            best = int(np.argmax(self.path_loss_ <= self.path_loss_[best] + self.path_loss_error_[best]))
+            best = int(np.argmax(self.path_loss_ <= self.path_loss_[best] + self.path_loss_se_[best]))
         self.alpha_ = float(strengths[best])
-        self.coef_path_ = np.stack([c.toarray() for c in path.coefs])
-        self.intercept_path_ = path.intercepts
-        W = np.ascontiguousarray(self.coef_path_[best].T)
+        self.coef_path_, self.intercept_path_ = path.coefs, path.intercepts
+        W = np.ascontiguousarray(path.coefs[best].toarray().T)
         self._show(replace(solutions[best], W=W))
         return self
 
@@ -337,10 +336,12 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
     ----------
     alpha_ : float
         The strength chosen.
-    alphas_, path_loss_, path_loss_error_, path_nonzeros_ : vectors
+    alphas_, path_loss_, path_loss_se_, path_nonzeros_ : vectors
         The strengths, falling; the mean loss of the rows left out, its standard error, and the features used at each.
-    coef_path_, intercept_path_ : arrays
-        strengths × outputs × features, and strengths × outputs.
+    coef_path_ : list of sparse arrays
+        The weights at each strength, one row an output; `PathDisplay` draws them.
+    intercept_path_ : array
+        Strengths × outputs.
     coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_, classes_
         As in `BatchClassifier`, at `alpha_`.
 
@@ -409,7 +410,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
 
     Attributes
     ----------
-    alpha_, alphas_, path_loss_, path_loss_error_, path_nonzeros_, coef_path_, intercept_path_
+    alpha_, alphas_, path_loss_, path_loss_se_, path_nonzeros_, coef_path_, intercept_path_
         As in `BatchClassifierCV`.
     coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_
         As in `BatchRegressor`, at `alpha_`.

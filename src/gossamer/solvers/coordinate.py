@@ -59,17 +59,19 @@ class CoordinateDescent(Solver):
         share, before = 0.3, now.violation
         while True:
             now = solver.round(alpha, share, 200)
-            share = _next_share(now.step, now.violation, before)
+            share = _next_share(now, before)
             before = now.violation
             W, S, G = (a.reshape(-1, k) for a in (solver.weights, solver.slopes, solver.gradient))
             yield Point(W.copy(), solver.intercept.copy(), now.loss, S, G)
 
 
-def _next_share(step: float, violation: float, before: float) -> float:
-    """Return how well to solve the next model: roughly after a step that had to be shortened, better and better else."""
-    if step < 1:
+def _next_share(now: Any, before: float) -> float:
+    """Return how well to solve the next model: roughly while the working set grows or steps are shortened."""
+    if now.growing:
+        return 0.5
+    if now.step < 1:
         return 0.3
-    return min(0.1, max(0.01, violation / before if before > 0 else 0.1))
+    return min(0.1, max(0.01, now.violation / before if before > 0 else 0.1))
 
 
 def make(objective: Objective) -> Any:

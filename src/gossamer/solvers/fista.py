@@ -1,6 +1,7 @@
 """FISTA with restarts: minimise f(W) + αΩ(W), f convex with Lipschitz gradient, Ω with a prox.
 
-    W_t = prox(Y_t − g(Y_t)/L, α/L);   Y_{t+1} = W_t + (θ_t − 1)/θ_{t+1} (W_t − W_{t−1}),   θ_{t+1} = (1 + √(1 + 4θ_t²))/2
+    W_t = prox(Y_t − g(Y_t)/L, α/L)
+    Y_{t+1} = W_t + (θ_t − 1)/θ_{t+1} (W_t − W_{t−1}),     θ_{t+1} = (1 + √(1 + 4θ_t²))/2
 
 F(W_T) − F* ≤ 2LD²/T². Momentum starts again whenever it points uphill, which makes the rate linear where F is strongly
 convex. L comes from a power iteration and is doubled where the quadratic bound fails.

@@ -100,7 +100,7 @@ class BatchFobos(Solver):
 
 
 def _steady(objective: Objective, W: Array) -> Iterator[Array | Point]:
-    """Steps of 1/L, with L doubled whenever f rises above its quadratic bound."""
+    """Take steps of 1/L, with L doubled whenever f rises above its quadratic bound."""
     lipschitz = objective.lipschitz()
     point = objective.at(W)
     while True:
