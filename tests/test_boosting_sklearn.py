@@ -12,7 +12,7 @@ ESTIMATORS = [
     gs.BoostingClassifier(features="stumps", alpha=1e-2, tol=EXACT),
     gs.BoostingClassifier(features="kernel", alpha=1e-2),
     gs.BoostingRegressor(tol=EXACT),
-    gs.BoostingRegressor(features="products", alpha=5e-2, tol=EXACT),
+    gs.BoostingRegressor(features=gs.ProductFeatures(max_degree=2), alpha=5e-2, tol=EXACT, max_rounds=100),
     gs.BoostingRegressor("l2_squared", bound="grad", loss="squared", order="random", max_rounds=100, random_state=0),
 ]
 
