@@ -1054,3 +1054,25 @@ def test_estimators_do_not_warn():
         for task in TASKS:
             model, y, _ = setting(task)
             model.fit(X, y).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("indices", -1), ("indices", 99), ("indptr", 1), ("indptr", 10**6)], ids=str
+)
+def test_a_csr_matrix_with_parts_that_do_not_fit_is_refused(part, value):
+    X = sp.csr_array(np.eye(4))
+    y = np.array([0, 1, 0, 1])
+    model = gs.OnlineClassifier().fit(X, y)
+    before = model.coef_.copy()
+    getattr(X, part)[0 if part == "indices" or value == 1 else -1] = value
+    for call in (gs.OnlineClassifier().fit, model.partial_fit):
+        with pytest.raises(ValueError, match="not a valid CSR matrix"):
+            call(X, y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_names_of_an_earlier_fit_are_forgotten():
+    pd = pytest.importorskip("pandas")
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    model = gs.OnlineClassifier().fit(pd.DataFrame(X, columns=list("abcd")), y)
+    assert not hasattr(model.fit(X, y), "feature_names_in_")

@@ -203,6 +203,8 @@ class _Online(BaseEstimator):
         self.n_features_in_ = features
         if names is not None:
             self.feature_names_in_ = names
+        elif fresh and hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         if coded.classes is not None:
             self.classes_ = coded.classes
         self._read_once = _ReadOnce()
@@ -221,10 +223,10 @@ class _Online(BaseEstimator):
         if sp.issparse(y):
             y = y.toarray()
         quick = (
-            width is not None
-            and sp.issparse(X)
+            sp.issparse(X)
             and X.format == "csr"
-            and X.shape[1] == width
+            and X.ndim == 2
+            and (X.shape[1] > 0 if width is None else X.shape[1] == width)
             and X.data.dtype in (np.float32, np.float64)
             and isinstance(y, np.ndarray)
             and y.shape == (X.shape[0],)
@@ -246,7 +248,7 @@ class _Online(BaseEstimator):
                 ensure_all_finite=True,
             )
             names = getattr(probe, "feature_names_in_", None)
-            X = sp.csr_array(X)
+            X = X if sp.issparse(X) else sp.csr_array(X)
         else:
             if not _core.all_finite(np.ascontiguousarray(X.data)):
                 raise ValueError("Input X contains NaN or infinity.")
@@ -254,6 +256,7 @@ class _Online(BaseEstimator):
                 raise ValueError("Input y contains NaN or infinity.")
         if X.shape[1] >= 2**31:
             raise ValueError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
+        _check_indices(X)
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -357,6 +360,17 @@ class _Online(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _check_indices(X: Any) -> None:
+    """Raise unless the parts of a CSR matrix fit together: somebody may have written into them."""
+    starts, index = X.indptr, X.indices
+    fits = starts[0] == 0 and starts[-1] <= min(len(index), len(X.data)) and not (starts[1:] < starts[:-1]).any()
+    if not fits or (len(index) and not (index.min() >= 0 and index.max() < X.shape[1])):
+        raise ValueError(
+            f"X is not a valid CSR matrix: its rows must follow each other and its indices lie in 0 … {X.shape[1] - 1}. "
+            "X.check_format() says what is wrong."
+        )
 
 
 def _checked_weights(sample_weight: Any, n: int) -> Array:
