@@ -368,7 +368,7 @@ def _check_indices(X: Any) -> None:
     fits = starts[0] == 0 and starts[-1] <= min(len(index), len(X.data)) and not (starts[1:] < starts[:-1]).any()
     if not fits or (len(index) and not (index.min() >= 0 and index.max() < X.shape[1])):
         raise ValueError(
-            f"X is not a valid CSR matrix: its rows must follow each other and its indices lie in 0 … {X.shape[1] - 1}. "
+            f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {X.shape[1] - 1}. "
             "X.check_format() says what is wrong."
         )
 
