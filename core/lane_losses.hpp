@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "side_by_side.hpp"
+
 namespace gossamer {
 
 // eˣ for x ≤ 0, to two units in the last place; below −708, where e⁻⁷⁰⁸ is as good as nothing, that of −708.
 inline double vector_exp(double x) {
-  x = x > -708.0 ? x : -708.0;
+  x = x < -708.0 ? -708.0 : x;  // what is no number stays none
   constexpr double magic = 0x1.8p52;  // adding it rounds to a whole number, which is then in the low bits
   const double shifted = x * 0x1.71547652b82fep0 + magic, n = shifted - magic;
   const double r = (x - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;  // x − n log 2
@@ -48,15 +50,27 @@ inline double vector_log1p(double e) {
 }
 
 // log(1 + e^{−yz}) and its slope
-inline void logistic_lanes(const double* z, double y, double* slope, double* losses, std::size_t lanes) {
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC ivdep
-#endif
-  for (std::size_t i = 0; i < lanes; ++i) {
+[[gnu::always_inline]] inline void logistic_loop(const double* z, double y, double* slope, double* losses,
+                                                 std::size_t lanes) {
+  side_by_side(lanes, [=](std::size_t i) {
     const double m = -y * z[i], e = vector_exp(-std::fabs(m));
     slope[i] = -y * (m > 0 ? 1.0 : e) / (1.0 + e);
     losses[i] = (m > 0 ? m : 0.0) + vector_log1p(e);
-  }
+  });
+}
+
+#ifdef GOSSAMER_WIDE
+[[gnu::target("avx2"), gnu::flatten]] inline void logistic_wide(const double* z, double y, double* slope,
+                                                                double* losses, std::size_t lanes) {
+  logistic_loop(z, y, slope, losses, lanes);
+}
+#endif
+
+inline void logistic_lanes(const double* z, double y, double* slope, double* losses, std::size_t lanes) {
+#ifdef GOSSAMER_WIDE
+  if (has_wide_vectors()) return logistic_wide(z, y, slope, losses, lanes);
+#endif
+  logistic_loop(z, y, slope, losses, lanes);
 }
 
 }  // namespace gossamer

@@ -28,21 +28,10 @@
 
 #include "fobos.hpp"
 #include "learner.hpp"
+#include "side_by_side.hpp"
 #include "slots.hpp"
 
 namespace gossamer {
-
-// f(i) for i = 0 … n − 1. The calls do not touch each other's numbers, so that several of them can be one instruction.
-// (A number of lanes known to the compiler made it unroll instead, which was slower.)
-template <class F>
-[[gnu::always_inline]] inline void side_by_side(std::size_t n, F f) {
-#if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
-#elif defined(__GNUC__)
-#pragma GCC ivdep
-#endif
-  for (std::size_t i = 0; i < n; ++i) f(i);
-}
 
 // What the lanes differ in.
 struct LaneSettings {
@@ -216,12 +205,9 @@ class LaneEngine final : public Lanes {
     }
   }
 
-  // The same for wider vectors, where the processor has them: they compute the same numbers, to the last bit.
-#if defined(__x86_64__) && defined(__GNUC__)
-  static bool has_wide_vectors() { return __builtin_cpu_supports("avx2"); }
+#ifdef GOSSAMER_WIDE
   [[gnu::target("avx2"), gnu::flatten]] void learn_wide(const Row& row, const LossCall& loss) { learn_row(row, loss); }
 #else
-  static bool has_wide_vectors() { return false; }
   void learn_wide(const Row& row, const LossCall& loss) { learn_plain(row, loss); }
 #endif
   [[gnu::flatten]] void learn_plain(const Row& row, const LossCall& loss) { learn_row(row, loss); }
@@ -284,6 +270,7 @@ class LaneRule {
         features_(features),
         heads_(features * head),
         slots_(features * stride_ + line) {
+    slots_.prefer_large_pages();
     while (reinterpret_cast<std::uintptr_t>(&slots_[first_]) % (line * sizeof(double)) != 0) ++first_;
   }
 

@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import gossamer as gs
-from gossamer import lanes, tuning
+from gossamer import _core, lanes, tuning
+from gossamer.rows import Rows, csr_arrays
 from test_online_laws import LOGISTIC, MULTINOMIAL, PROBLEMS, features
 
 ALPHAS = [0.3, 0.1, 0.04, 0.01, 0.001, 0.0]
@@ -342,6 +343,30 @@ def test_diverging_strengths_are_not_chosen():
     assert np.isfinite(path.coef_).all()
 
 
+def test_strengths_that_overflow_are_not_chosen():
+    X = np.where(np.arange(40)[:, None] % [2, 3] == 0, 1e200, -1e200)
+    y = np.where(np.arange(40) % 5 == 0, 1, 0)
+    path = gs.OnlineClassifierCV([1e250, 0.0], method=gs.Fobos(1.0), shuffle=False).fit(X, y)
+    assert not np.isfinite(path.path_loss_[1])
+    assert path.alpha_ == 1e250
+
+
+@pytest.mark.parametrize("z", [0.0, 1e-300, 1e-9, 0.5, 3.0, 36.0, 700.0, 800.0, 1e8])
+def test_the_logistic_loss_of_lanes_is_the_logistic_loss(z):
+    """A weight of ±z, then one row more: its loss, and what it does to the weight."""
+    for sign in (-1.0, 1.0):
+        path = gs.OnlineRegressorCV([0.0], "squared", method=gs.Fobos(gs.Constant(1.0)), fit_intercept=False)
+        learner = path.partial_fit([[1.0]], [sign * z])._trainer.learner
+        state = learner.state()
+        learner.restore({**state, "lane_losses": np.zeros(1)})
+        row = Rows(*csr_arrays(sp.csr_array([[1.0]])), np.array([[1.0]]), None)
+        row.teach(learner, np.ones(1), _core.loss_call(gs.Logistic()._core()))
+        loss, slope = gs.Logistic().value([sign * z], [1.0])[0], gs.Logistic().slope([sign * z], [1.0])[0]
+        assert_allclose(learner.losses[0], loss, rtol=1e-15, atol=1e-300)
+        W, _ = path._trainer.read_lane(0)
+        assert_allclose(W[0, 0], sign * z - slope, rtol=1e-15)
+
+
 # One strength of the path
 
 
@@ -440,8 +465,6 @@ def test_verbose_prints_a_line_a_pass(capsys):
 def test_ctrl_c_keeps_what_was_learned(monkeypatch, rows):
     X, y = features(rows), np.where(np.arange(rows) % 2, 1.0, -1.0)
     path = gs.OnlineClassifierCV(4, max_passes=3, shuffle=False)
-    from gossamer.rows import Rows
-
     teach, calls = Rows.teach, []
 
     def interrupted(self, learner, steps, loss):
@@ -517,8 +540,6 @@ def test_the_search_is_that_of_one_strength():
     """The same candidates, cut and kept in the same way."""
     path = gs.OnlineClassifierCV(ALPHAS, method="ftrl", shuffle=False).fit(X, LOGISTIC.y)
     trainer = path._trainer
-    from gossamer.rows import Rows, csr_arrays
-
     rows = Rows(*csr_arrays(SPARSE), LOGISTIC.coded, None).part(0, 32)
     for alpha, pace in zip(path.alphas_, path.path_step_, strict=True):
         setup = replace(trainer.setup, alpha=float(alpha))

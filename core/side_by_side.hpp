@@ -1,0 +1,35 @@
+// Loops over numbers that do not touch each other, for vector instructions.
+//
+// Where the processor has wider vectors than every 64-bit one (GOSSAMER_WIDE: it may be asked), a loop is compiled for
+// both. They compute the same numbers, to the last bit.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define GOSSAMER_WIDE
+#endif
+
+namespace gossamer {
+
+inline bool has_wide_vectors() {
+#ifdef GOSSAMER_WIDE
+  return __builtin_cpu_supports("avx2");
+#else
+  return false;
+#endif
+}
+
+// f(i) for i = 0 … n − 1. The calls do not touch each other's numbers, so that several of them can be one instruction.
+// (A number of lanes known to the compiler made it unroll instead, which was slower.)
+template <class F>
+[[gnu::always_inline]] inline void side_by_side(std::size_t n, F f) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#elif defined(__GNUC__)
+#pragma GCC ivdep
+#endif
+  for (std::size_t i = 0; i < n; ++i) f(i);
+}
+
+}  // namespace gossamer
