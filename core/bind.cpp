@@ -639,8 +639,8 @@ void bind_boosting(nb::module_& m) {
           "out"_a.noconvert(), Free())
       .def(
           "score",
-          [](const Booster& b, Held x, Weights scales, Weights weights, Weights factor, double slack,
-             std::size_t threads, Out scores) {
+          [](const Booster& b, Held x, Weights scales, Weights weights, Weights factor, double slack, unsigned threads,
+             Out scores) {
             b.score(x.view, span_of(scales), span_of(weights), span_of(factor), slack, threads, span_of(scores));
           },
           "columns"_a, "scales"_a.none(), "weights"_a.none(), "factor"_a.none(), "slack"_a, "threads"_a,
@@ -648,7 +648,7 @@ void bind_boosting(nb::module_& m) {
       .def(
           "score_stumps",
           [](const Booster& b, Matrix<const std::int32_t> code, Vector<const std::int64_t> start, double slack,
-             std::size_t threads, Out scores) {
+             unsigned threads, Out scores) {
             b.score(Stumps{code.shape(1), code.shape(0), span_of(code), span_of(start)}, slack, threads,
                     span_of(scores));
           },
@@ -672,7 +672,7 @@ void bind_boosting(nb::module_& m) {
       .def("update_together", &Booster::update_together, "threads"_a, Free())
       .def(
           "gains",
-          [](const Booster& b, double slack, std::size_t threads, Out out) { b.gains(slack, threads, span_of(out)); },
+          [](const Booster& b, double slack, unsigned threads, Out out) { b.gains(slack, threads, span_of(out)); },
           "slack"_a, "threads"_a, "out"_a.noconvert(), Free())
       .def("prune", &Booster::prune)
       .def("update_intercept", &Booster::update_intercept, Free())

@@ -1,7 +1,6 @@
 #include "booster.hpp"
 
-#include <atomic>
-#include <thread>
+#include "threads.hpp"
 
 namespace gossamer {
 
@@ -28,21 +27,6 @@ template <class L>
 constexpr bool multiclass = std::is_same_v<L, Multinomial>;
 template <class L>
 using PullOf = std::conditional_t<std::is_same_v<L, LogEpsilonInsensitive>, BothWays, double>;
-
-// f(begin, end) over pieces of 0 … count − 1, by several threads; which thread does which piece changes nothing.
-template <class F>
-void in_pieces(std::size_t count, std::size_t threads, std::size_t piece, F f) {
-  threads = std::min(threads, count / piece);
-  if (threads <= 1) return f(0, count);
-  std::atomic<std::size_t> next = 0;
-  auto work = [&] {
-    for (std::size_t begin; (begin = next.fetch_add(piece)) < count;) f(begin, std::min(begin + piece, count));
-  };
-  std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work);
-  work();
-  for (auto& thread : others) thread.join();
-}
 
 // One feature in use.
 struct Kept {
@@ -115,11 +99,10 @@ class BoosterOf final : public Booster {
   }
 
   void score(const Columns& columns, std::span<const double> scales, std::span<const double> weights,
-             std::span<const double> factor, double slack, std::size_t threads,
-             std::span<double> scores) const override {
+             std::span<const double> factor, double slack, unsigned threads, std::span<double> scores) const override {
     std::visit(
         [&](const auto& m) {
-          in_pieces(m.columns, threads, 512, [&](std::size_t begin, std::size_t end) {
+          in_parts(m.columns, 512, threads, [&](std::size_t begin, std::size_t end) {
             Work work(k_);
             auto enter = [&](std::size_t j, const auto& col) {
               const double lambda = lambda_ * (weights.empty() ? 1.0 : weights[j]);
@@ -142,9 +125,9 @@ class BoosterOf final : public Booster {
         columns);
   }
 
-  void score(const Stumps& stumps, double slack, std::size_t threads, std::span<double> scores) const override {
+  void score(const Stumps& stumps, double slack, unsigned threads, std::span<double> scores) const override {
     const double a = scale(OnesColumn{n_});
-    in_pieces(stumps.columns, threads, 1, [&](std::size_t begin, std::size_t end) {
+    in_parts(stumps.columns, 1, threads, [&](std::size_t begin, std::size_t end) {
       Work work(k_);
       for (std::size_t j = begin; j < end; ++j) score_cuts(stumps, j, a, slack, work, scores);
     });
@@ -182,11 +165,11 @@ class BoosterOf final : public Booster {
     return furthest;
   }
 
-  double update_together(std::size_t threads) override {
+  double update_together(unsigned threads) override {
     if (shares_.size() != kept_.size()) share_out();
     std::vector<double> next(w_.size()), up(whole_ ? w_.size() : 0), down(up.size());
     std::vector<double> far_off(kept_.size());
-    in_pieces(kept_.size(), threads, 512, [&](std::size_t begin, std::size_t end) {
+    in_parts(kept_.size(), 512, threads, [&](std::size_t begin, std::size_t end) {
       Work work(k_);
       for (std::size_t j = begin; j < end; ++j) {
         const std::span<double> to(&next[j * k_], k_);
@@ -220,8 +203,8 @@ class BoosterOf final : public Booster {
     return furthest;
   }
 
-  void gains(double slack, std::size_t threads, std::span<double> out) const override {
-    in_pieces(kept_.size(), threads, 512, [&](std::size_t begin, std::size_t end) {
+  void gains(double slack, unsigned threads, std::span<double> out) const override {
+    in_parts(kept_.size(), 512, threads, [&](std::size_t begin, std::size_t end) {
       Work work(k_);
       for (std::size_t j = begin; j < end; ++j) {
         std::visit([&](const auto& col) { measure(col, work.up, work.down); }, kept_[j].column);

@@ -49,9 +49,9 @@ class Booster {
   // units of the gradient) from staying out. `scales` are the a of the columns, if known, `weights` their ω, if not 1;
   // `factor` multiplies the rows, if given. The result does not depend on the number of threads.
   virtual void score(const Columns& columns, std::span<const double> scales, std::span<const double> weights,
-                     std::span<const double> factor, double slack, std::size_t threads,
+                     std::span<const double> factor, double slack, unsigned threads,
                      std::span<double> scores) const = 0;
-  virtual void score(const Stumps& stumps, double slack, std::size_t threads, std::span<double> scores) const = 0;
+  virtual void score(const Stumps& stumps, double slack, unsigned threads, std::span<double> scores) const = 0;
 
   // Put columns in use, with weight zero: a copy of each, or a view of what must outlive the booster.
   virtual void add(const Columns& columns, std::span<const std::int64_t> which, std::span<const double> weights,
@@ -60,9 +60,9 @@ class Booster {
   // unless it is zero. Returns, as all updates do, how far the furthest was, in units of the gradient.
   virtual double update(std::span<const std::int64_t> which, double idle) = 0;
   // Update all features in use at once, each with its share of the template Σ_j a_j |x_ij| ≤ room.
-  virtual double update_together(std::size_t threads) = 0;
+  virtual double update_together(unsigned threads) = 0;
   // The gain that each feature in use is sure to bring when updated next, as `score`.
-  virtual void gains(double slack, std::size_t threads, std::span<double> out) const = 0;
+  virtual void gains(double slack, unsigned threads, std::span<double> out) const = 0;
   // Drop the features whose weights are all zero. Returns the numbers of those kept.
   virtual std::vector<std::int64_t> prune() = 0;
 

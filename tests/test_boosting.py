@@ -113,6 +113,23 @@ def test_kkt_conditions_and_the_same_weights_as_the_batch_problem():
         np.testing.assert_allclose(W, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("kind", "penalty", "bound"),
+    [
+        *(("binary", "l1", bound) for bound in ("ada", "grad")),
+        ("multiclass", "l1", "ada"),
+        ("multiclass", "group_l2", "grad"),
+    ],
+)
+def test_the_same_model_as_the_batch_estimator(kind, penalty, bound):
+    X, y = data(kind, n=150)
+    ours = gs.BoostingClassifier(penalty, 0.02, bound, tol=1e-8).fit(X, y)
+    batch = gs.BatchClassifier(penalty=penalty, alpha=0.02, tol=1e-10, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, batch.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.predict_proba(X), batch.predict_proba(X), atol=1e-4)
+    assert ours.history_[-1].objective == pytest.approx(batch.objective_, rel=1e-7)
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("penalty", ["l1", "group_linf"])
 def test_no_round_increases_the_objective(order, penalty):
