@@ -381,6 +381,11 @@ class Solver final : public CoordinateSolver {
     double share = 1;
     if (!loss_.is_quadratic()) {
       std::vector<double> there(n_);
+      double expected = promised;  // the fall of the model
+      for (std::size_t i = 0; i < n_; ++i) {
+        expected += 0.5 * h_[i] * (step_[i] + step_b_) * (step_[i] + step_b_);
+      }
+      double kept = 0;
       for (int halvings = 0; halvings < 40; ++halvings, share /= 2) {
         const double b = b_ + share * step_b_;
         double after = 0;
@@ -390,12 +395,18 @@ class Solver final : public CoordinateSolver {
           after += strength(alpha, j) * value_of(penalty_, w_[j] + share * (new_[c] - w_[j]));
         }
         const double change = loss_.value(there.data(), &b) + after - value_ - before;
+        kept = change / expected;
         if (change <= 0.01 * share * promised + 1e-15 * std::fabs(value_)) break;
       }
+      // As in a trust region: less damping where the model told the truth, more where it did not.
+      if (share < 1)
+        damping_ = std::max(8 * damping_, 0.05);
+      else if (kept < 0.5)
+        damping_ = std::max(2 * damping_, 0.02);
+      else if (kept > 0.75)
+        damping_ = damping_ < 1e-5 ? 0.0 : damping_ * 0.25;
     }
     now_.step = share;
-    damping_ = share == 1 ? damping_ * 0.25 : std::max(4 * damping_, 0.01);
-    if (damping_ < 1e-5) damping_ = 0;
     for (std::size_t c = 0; c < working_.size(); ++c) {
       const std::size_t j = working_[c];
       w_[j] = share == 1 ? new_[c] : w_[j] + share * (new_[c] - w_[j]);

@@ -319,8 +319,8 @@ def test_bad_rule():
 # scikit-learn's checks: nothing is expected to fail in the fits themselves.
 
 ESTIMATORS = [
-    gs.BatchClassifier(tol=1e-11),  # weights against repetitions are compared to eight digits
-    gs.BatchClassifier(penalty="group_l2", alpha=1e-3),
+    gs.BatchClassifier(alpha=1e-2, tol=1e-12),  # weights against repetitions are compared to eight digits
+    gs.BatchClassifier(penalty="group_l2", alpha=1e-2, tol=1e-12),
     gs.BatchClassifier(loss="squared_hinge", penalty="l1_ball", solver="projected_gradient"),
     gs.BatchRegressor(tol=1e-12),
     gs.BatchRegressor(penalty="elastic_net", alpha=0.1, solver="sparsa", tol=1e-13),
