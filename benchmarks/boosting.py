@@ -14,7 +14,7 @@ import gossamer as gs
 from gossamer import _core
 from gossamer.candidates import columns_of
 
-ALPHA = 3e-5  # about where the test error of RCV1 is lowest
+ALPHA = 3e-5  # the least of four strengths tried (from 1e-3 on), and of these the best on the test rows
 
 
 def scoring_speed():
