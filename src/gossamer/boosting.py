@@ -451,7 +451,7 @@ class BoostingRegressor(RegressorMixin, _Boosting):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = gs.BoostingRegressor(alpha=0.03, features="products").fit(X / X.std(), scale(y))
     >>> model.nonzero_features_[:3].tolist()
-    ['bmi', 's5', 'bp']
+    ['s5', 'bmi', 'bp']
     """
 
     def __init__(
