@@ -9,14 +9,13 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "booster.hpp"
 #include "coordinate.hpp"
+#include "csv.hpp"
 #include "design.hpp"
 #include "gradients.hpp"
-#include "booster.hpp"
 #include "learners.hpp"
 #include "learners_lanes.hpp"
-#include "csv.hpp"
-#include "learners.hpp"
 #include "names.hpp"
 #include "scoring.hpp"
 #include "sparse_l1_ball.hpp"

@@ -10,18 +10,15 @@ if TYPE_CHECKING:
     from gossamer.batch import *
     from gossamer.boosting import *
     from gossamer.candidates import *
+    from gossamer.display import *
     from gossamer.induction import *
     from gossamer.losses import *
     from gossamer.methods import *
     from gossamer.metrics import *
-    from gossamer.online import *
-    from gossamer.path import *
-    from gossamer.display import *
-    from gossamer.losses import *
-    from gossamer.methods import *
     from gossamer.model import *
     from gossamer.online import *
     from gossamer.online_cv import *
+    from gossamer.path import *
     from gossamer.penalties import *
     from gossamer.projections import *
     from gossamer.schedules import *
