@@ -58,13 +58,15 @@ def train_speed(svm, vw, folder):
         "gossamer train": command(*train),
         "with checkpoints": command(*train, "--checkpoint", folder / "state", "--every", "10000"),
         "Vowpal Wabbit": command("vowpalwabbit", *VW.split(), "-d", vw, "-f", folder / "m.vw"),
-        "Vowpal Wabbit, svmlight's features by name": command("gossamer", "train", vw, "-o", out, "-q"),
+        "gossamer train on VW text": command("gossamer", "train", vw, "-o", out, "-q", "--alpha", "1e-6"),
+        "gossamer train --path 16": command("gossamer", "train", svm, "-o", out, "-q", "--path", "16"),
     }
     times = dict(zip(runs, best(*runs.values(), repeats=3), strict=True))
     ours, peer = times["gossamer train"], times["Vowpal Wabbit"]
     rows = [
         Row("gossamer train / Vowpal Wabbit", ours / peer, at_most=0.5),
-        Row("gossamer train on VW text / Vowpal Wabbit", times["Vowpal Wabbit, svmlight's features by name"] / peer),
+        Row("gossamer train on VW text / Vowpal Wabbit", times["gossamer train on VW text"] / peer),
+        Row("gossamer train --path 16 / Vowpal Wabbit", times["gossamer train --path 16"] / peer, at_most=1),
         Row("checkpoint every 10,000 rows / none", times["with checkpoints"] / ours, at_most=1.1),
     ]
     return rows, [f"{name}: {t:.2f} s" for name, t in times.items()]

@@ -34,6 +34,8 @@ METHODS = {
     "berhu": ["--method", "fobos", "--penalty", "berhu"],
     "ball": ["--method", "fobos", "--penalty", "l1_ball(5.0)"],
     "group": ["--method", "rda", "--penalty", "l2"],
+    "path": ["--path", "4"],
+    "path, two passes": ["--path", "3", "--method", "fobos", "--passes", "2"],
     "two passes": ["--passes", "2", "--holdout", "0.1"],
 }
 

@@ -90,6 +90,21 @@ def test_settings(data, tmp_path, settings):
     assert len(made.predict(data)) == 400
 
 
+def test_path(data, tmp_path, capsys):
+    """The strength that is kept is that of the estimator that chooses by the least progressive loss."""
+    out = tmp_path / "m.gsm"
+    assert cli.main(["train", str(data), "-o", str(out), "--path", "8"]) == 0
+    assert "<- chosen" in capsys.readouterr().err
+    made = gs.load(out)
+    whole = gs.OnlineClassifierCV(alphas=8, shuffle=False).fit(*gs.read(data))
+    assert_allclose(made.facts["path"]["alphas"], whole.alphas_, rtol=1e-12)
+    assert_allclose(made.facts["path"]["progressive_loss"], whole.path_loss_, rtol=1e-12)
+    best = int(np.argmin(whole.path_loss_))
+    assert made.facts["alpha"] == whole.alphas_[best]
+    assert_allclose(made.decision_function(X), whole.at(whole.alphas_[best]).decision_function(X), rtol=1e-9)
+    assert cli.main(["train", str(data), "-o", str(out), "--path", "1"]) == 1
+
+
 def test_predict(trained, data, tmp_path, capsys):
     made = gs.load(trained)
     assert cli.main(["predict", str(trained), str(data)]) == 0

@@ -10,6 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,17 @@ import gossamer
 from gossamer import losses, methods, penalties, sources
 from gossamer.arrays import number
 from gossamer.checkpoint import Checkpoint
+from gossamer.lanes import PathTrainer
 from gossamer.model import Model, load, save
 from gossamer.names import resolve
-from gossamer.running import Progress, fitted, measured, run
+from gossamer.running import Progress, choose_strength, fitted, measured, run
 from gossamer.sources.blocks import Block
 from gossamer.streaming import Problem, Streaming, as_classes
 
 OK, FAILED, INTERRUPTED = 0, 1, 130  # 2 is argparse's, for a command that is wrong
 
 EXAMPLES = """examples:
-  gossamer train clicks.svm.gz -o clicks.gsm
+  gossamer train clicks.svm.gz -o clicks.gsm --path 16
   gossamer train 'day*.vw' -o clicks.gsm --loss logistic --penalty 'elastic_net(l1_ratio=0.9)' --alpha 1e-6
   gossamer train houses.csv -o houses.gsm --loss squared --target price --holdout 0.1
   zcat big.vw.gz | gossamer train - --format vw -o big.gsm --checkpoint state --every 100000
@@ -86,12 +88,17 @@ def train(options: argparse.Namespace) -> int:
         options.grow,
         None if options.classes is None else _classes(options.classes),
         options.features,
+        options.path,
     )
     rows = sources.source(options.data, options.format, **_reading(options))
     if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
         raise ValueError("--passes and --holdout read the data again, which standard input and pipes cannot be.")
     facts = {"penalty": options.penalty, "alpha": options.alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
+    if options.path is not None:
+        if options.average or options.grow or options.path < 2:
+            raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
+        stream.make = partial(PathTrainer, alphas=options.path)
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
     show = Meter(options.passes, quiet=options.quiet or options.json)
@@ -104,6 +111,8 @@ def train(options: argparse.Namespace) -> int:
         if stream.trainer is None:
             raise
         interrupted = True
+    if stream.trainer is not None and options.path is not None:
+        facts |= choose_strength(stream)
     fit = fitted(stream, rows, facts)
     show.clear()
     test = measured(fit, rows, options.holdout) if options.holdout and not interrupted else None
@@ -125,6 +134,8 @@ def _tell_training(
         "nonzero_features": len(fit.features),
         "progressive_loss": facts["progressive_loss"],
         "step": facts["step"],
+        "alpha": facts["alpha"],
+        "path": facts.get("path"),
         "seconds": round(show.seconds, 3),
         "skipped_lines": rows.rejects.count,
         "collisions": facts["collisions"],
@@ -137,6 +148,12 @@ def _tell_training(
     if options.quiet:
         return
     say = sys.stderr.write
+    if "path" in facts:
+        say(f"{'alpha':>10}  {'progressive loss':>16}  {'weights':>9}\n")
+        path = facts["path"]
+        for alpha, loss, count in zip(path["alphas"], path["progressive_loss"], path["nonzeros"], strict=True):
+            mark = "  <- chosen" if alpha == facts["alpha"] else ""
+            say(f"{alpha:>10.3g}  {'diverged' if loss is None else format(loss, '.5f'):>16}  {count:>9,}{mark}\n")
     say(f"{facts['rows']:,} examples in {show.seconds:.2f} s, progressive loss {facts['progressive_loss']:.5f}\n")
     say(f"{len(fit.features):,} of {fit.n_features:,} features have weights\n")
     if test is not None and test["rows"]:
@@ -284,8 +301,12 @@ class Meter:
         if trainer is None:
             return
         rate = (progress.seen - self.first) / max(self.seconds, 1e-9)
-        loss = trainer.loss_seen / max(trainer.weight_seen, 1e-300)
-        used = int(trainer.read()[0].any(axis=1).sum())
+        if progress.stream.problem.path is not None:
+            losses = trainer.progressive()[0]
+            loss, used = losses.min(), int(trainer.nonzeros()[np.argmin(losses)])
+        else:
+            loss = trainer.loss_seen / max(trainer.weight_seen, 1e-300)
+            used = int(trainer.read()[0].any(axis=1).sum())
         left = (
             (1 - done) * self.seconds / (done - self.begun_at) if progress.share > 0 and done > self.begun_at else None
         )
@@ -398,6 +419,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--loss", default="logistic", help=f"one of {', '.join(losses.BY_NAME)} (default logistic)")
     p.add_argument("--penalty", default="l1", help="such as l1, group_l2, 'elastic_net(l1_ratio=0.5)' (default l1)")
     p.add_argument("--alpha", type=float, default=1e-5, metavar="A", help="the strength of the penalty (default 1e-5)")
+    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass and keep the best, not --alpha")
     p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
     p.add_argument("--passes", type=int, default=1, metavar="N", help="how often to read the data (default 1)")
     p.add_argument(

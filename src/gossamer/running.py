@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -65,6 +66,8 @@ def run(
         stream.problem, blocks = settled(stream.problem, source)
         stream.width = stream.problem.features or 0
     while done < passes:
+        if done > 0 and stream.problem.path and not stream.trainer.repeats:
+            stream.trainer.repeats.append([stream.trainer.rounds, math.inf])  # rows seen before do not judge strengths
         for block in blocks or source.blocks(position):
             stream.learn(parted(block, holdout, held=False))
             seen += len(block)
@@ -73,6 +76,24 @@ def run(
             if checkpoint is not None:
                 checkpoint.offer(stream, source, block.position, done, seen)
         done, position, blocks = done + 1, None, None
+
+
+def choose_strength(stream: Streaming) -> dict[str, Any]:
+    """Keep of all strengths the one with the least progressive loss; return what is known of all."""
+    trainer = stream.trainer
+    loss, error = trainer.progressive()
+    best = int(np.argmin(np.where(np.isfinite(loss), loss, np.inf)))
+    known = {
+        "alpha": float(trainer.pace.alphas[best]),
+        "path": {
+            "alphas": trainer.pace.alphas.tolist(),
+            "progressive_loss": [x if math.isfinite(x) else None for x in loss.tolist()],
+            "standard_error": [x if math.isfinite(x) else None for x in error.tolist()],
+            "nonzeros": trainer.nonzeros().tolist(),
+        },
+    }
+    stream.trainer = trainer.alone(best)
+    return known | {"progressive_loss": float(loss[best]), "step": float(trainer.pace.paces[best])}
 
 
 def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Model:
@@ -100,7 +121,7 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Mo
         names,
         shared={str(names[j]): other for j, other in others.items() if other} if names else {},
         input=source.settings(),
-        facts=facts | known,
+        facts=known | facts,
     )
 
 

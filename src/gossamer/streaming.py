@@ -31,11 +31,12 @@ class Problem:
     grow: bool = False  # whether classes may come later
     classes: Array | None = None
     features: int | None = None
+    path: int | None = None  # how many strengths to learn at once, instead of alpha
 
     @property
     def widens(self) -> bool:
         """Whether features may come later."""
-        return methods.sums_over_features(self.penalty) and self.method.grows
+        return methods.sums_over_features(self.penalty) and self.method.grows and self.path is None
 
     @property
     def needs_classes(self) -> bool:
