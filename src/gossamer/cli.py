@@ -43,8 +43,8 @@ EXAMPLES = """examples:
 def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
     """Return the part that a word such as `l1` or `elastic_net(l1_ratio=0.3)` stands for.
 
-    >>> part("elastic_net(l1_ratio=0.3)", penalties.BY_NAME, "penalty")
-    ElasticNet(l1_ratio=0.3, weights=None)
+    >>> part("elastic_net(l1_ratio=0.3)", penalties.BY_NAME, "penalty").l1_ratio
+    0.3
     """
     match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
     if match is None:
