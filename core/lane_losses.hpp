@@ -12,7 +12,7 @@ namespace gossamer {
 
 // eˣ for x ≤ 0, to two units in the last place; below −708, where e⁻⁷⁰⁸ is as good as nothing, that of −708.
 inline double vector_exp(double x) {
-  x = x < -708.0 ? -708.0 : x;  // what is no number stays none
+  x = x < -708.0 ? -708.0 : x;        // what is no number stays none
   constexpr double magic = 0x1.8p52;  // adding it rounds to a whole number, which is then in the low bits
   const double shifted = x * 0x1.71547652b82fep0 + magic, n = shifted - magic;
   const double r = (x - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;  // x − n log 2
