@@ -128,7 +128,7 @@ class PathTrainer(Trainer):
     >>> X = sp.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
     >>> trainer.learn(rows.Rows(*rows.csr_arrays(X), coded.encode(np.array(["spam", "ham"])), None))
     >>> trainer.nonzeros().tolist()
-    [0, 3, 3]
+    [1, 3, 3]
     """
 
     pace: Lanes  # the strengths and steps in use
