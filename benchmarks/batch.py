@@ -17,7 +17,7 @@ from timing import Row, seconds, show
 import gossamer as gs
 
 PRECISION = 1e-6
-TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
 
 
 def logistic(X, y, alpha, w):
@@ -82,7 +82,8 @@ def race(peers, value, X, y, alpha, limit=25.0, repeats=2):
     times, notes = {}, []
     for name, peer in peers.items():
         try:
-            cold = seconds(partial(peer, X[:200], y[:200], 10 * alpha, 1e-2))
+            some = slice(None, None, max(1, len(y) // 200))  # rows may be sorted by label
+            cold = seconds(partial(peer, X[some], y[some], 10 * alpha, 1e-2))
         except ImportError:
             notes.append(f"{name} is not installed")
             continue
@@ -182,7 +183,6 @@ def path_of_classes():
         state = adelie.grpnet(
             X=X,
             glm=glm,
-            groups="grouped",
             penalty=np.ones(d) * np.sqrt(k),
             lmda_path=alphas / k / np.sqrt(k),
             tol=tol,

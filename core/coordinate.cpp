@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace gossamer {
@@ -126,7 +127,7 @@ class Solver final : public CoordinateSolver {
     now.working = working_.size(), now.growing = growing_;
     if (working_.empty() || now.violation == 0) return now;
     model();
-    now.epochs = descend(alpha, share * now.violation, max_epochs);
+    now.epochs = descend(alpha, share * now.violation, now.violation, max_epochs);
     line_search(alpha);
     now.step = now_.step;
     settle();
@@ -193,11 +194,7 @@ class Solver final : public CoordinateSolver {
     if (!loss_.is_quadratic() || !have_squares_) loss_.curvatures(z_.data(), &b_, h_.data());
     sum_h_ = 0;
     for (double h : h_) sum_h_ += h;
-    if (damping_ > 0) {  // + ½ damping · mean curvature · Σ p (Xd)²
-      const double by = damping_ * sum_h_;
-      for (std::size_t i = 0; i < n_; ++i) h_[i] += by * loss_.weights()[i];
-      sum_h_ += by;
-    }
+    if (damping_ > 0) damp();
     in_parts(working_.size(), 64, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t c = begin; c < end; ++c) {
         const std::size_t j = working_[c];
@@ -215,20 +212,34 @@ class Solver final : public CoordinateSolver {
     have_squares_ = true;
   }
 
+  // No example is taken to be flatter than a share of the steepest: where the loss is nearly straight the model says
+  // nothing of what lies ahead.
+  void damp() {
+    const double* p = loss_.weights();
+    double steepest = 0;
+    for (std::size_t i = 0; i < n_; ++i) steepest = std::max(steepest, p[i] > 0 ? h_[i] / p[i] : 0.0);
+    const double least = std::min(damping_, 1.0) * steepest;
+    sum_h_ = 0;
+    for (std::size_t i = 0; i < n_; ++i) h_[i] = std::max(h_[i], least * p[i]), sum_h_ += h_[i];
+  }
+
   // Minimises the model over the working set; leaves w + d in new_, h·Xd in v. The intercept d_b is the best for d at
   // every moment: as Σ slopes = 0, d_b = −Σ_j (Σ_i h_i x_ij) d_j / Σ h, and the curvature of a feature is that around
   // its h-weighted mean.
-  std::size_t descend(double alpha, double enough, std::size_t max_epochs) {
+  std::size_t descend(double alpha, double enough, double violation, std::size_t max_epochs) {
+    const bool far = violation > alpha;  // too far for subspaces to be worth their while
     new_.resize(working_.size());
     for (std::size_t c = 0; c < working_.size(); ++c) new_[c] = w_[working_[c]];
     std::fill(v_.begin(), v_.end(), 0.0);
     step_b_ = 0;
     std::vector<std::uint32_t> all(working_.size()), moving;
     std::iota(all.begin(), all.end(), 0u);
-    std::size_t epochs = 0;
+    std::size_t epochs = 0, worth_pairs = 0;
     while (epochs < max_epochs) {
       ++epochs;
       if (epoch(alpha, all) <= enough) break;
+      if (epochs > 10 && worth_pairs == 0) worth_pairs = epochs_worth_pairs();
+      if (epochs > 10 && epochs >= worth_pairs) return epochs + descend_by_pairs(alpha, enough);
       // Those that are away from zero, until they rest; then all again.
       moving.clear();
       for (std::uint32_t c : all) {
@@ -238,9 +249,67 @@ class Solver final : public CoordinateSolver {
       for (int few = 0; few < 3 && epochs < max_epochs && most > 0.5 * enough; ++few, ++epochs) {
         most = epoch(alpha, moving);
       }
-      if (most > 0.5 * enough) epochs += subspace(alpha, moving, 0.5 * enough);
+      if (most > 0.5 * enough && (!far || epochs > 50)) epochs += subspace(alpha, moving, 0.5 * enough);
     }
     return epochs;
+  }
+
+  // After how many epochs it pays to have the products of all pairs of working columns: as many as making them costs,
+  // where a product costs as much as three entries.
+  std::size_t epochs_worth_pairs() {
+    std::vector<std::uint32_t> in_row(n_);
+    double entries = 0, products = 0;
+    for (std::size_t j : working_) x_.each(j, [&](std::size_t i, double) { ++in_row[i]; });
+    for (const double count : in_row) entries += count, products += count * count / 2;
+    const double m = static_cast<double>(working_.size());
+    if (4 * m * m > entries || m > 4096) return std::numeric_limits<std::size_t>::max();
+    return static_cast<std::size_t>(3 * products / (2 * entries)) + 1;
+  }
+
+  // The same as before with the products of all pairs of working columns, Σ_i h_i x_ia x_ib around their means: an
+  // epoch costs as much as there are pairs, however many examples there are.
+  std::size_t descend_by_pairs(double alpha, double enough) {
+    const std::size_t m = working_.size();
+    std::vector<std::size_t> starts(n_ + 1);
+    for (std::size_t j : working_) x_.each(j, [&](std::size_t i, double) { ++starts[i + 1]; });
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
+    std::vector<std::uint32_t> column(starts.back());
+    std::vector<double> value(starts.back()), pairs(m * m), change(m);
+    for (std::size_t c = 0; c < m; ++c) {
+      x_.each(working_[c],
+              [&](std::size_t i, double x) { column[next[i]] = static_cast<std::uint32_t>(c), value[next[i]++] = x; });
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t a = starts[i]; a < starts[i + 1]; ++a) {
+        double* row = pairs.data() + column[a] * m;
+        const double hx = h_[i] * value[a];
+        for (std::size_t b = starts[i]; b <= a; ++b) row[column[b]] += hx * value[b];
+      }
+    }
+    for (std::size_t a = 0; a < m; ++a) {
+      for (std::size_t b = 0; b <= a; ++b) {
+        if (sum_h_ > 0) pairs[a * m + b] -= pull_[working_[a]] * (pull_[working_[b]] / sum_h_);
+        pairs[b * m + a] = pairs[a * m + b];
+      }
+      change[a] = g_[working_[a]] + dot(x_, working_[a], v_.data()) + step_b_ * pull_[working_[a]];
+    }
+    std::size_t epochs = 0;
+    for (double most = infinity; most > enough && epochs < 10'000; ++epochs) {
+      most = 0;
+      for (std::size_t c = 0; c < m; ++c) {
+        const std::size_t j = working_[c];
+        const double H = hessian_[j], before = new_[c];
+        const double now = penalty_.prox(before - change[c] / H, strength(alpha, j) / H), by = now - before;
+        if (by == 0) continue;
+        const double* row = pairs.data() + c * m;
+        for (std::size_t b = 0; b < m; ++b) change[b] += by * row[b];
+        if (sum_h_ > 0) step_b_ -= by * (pull_[j] / sum_h_);
+        new_[c] = now;
+        most = std::max(most, H * std::fabs(by));
+      }
+    }
+    return epochs * m * m / std::max<std::size_t>(1, 2 * starts.back());
   }
 
   // Conjugate gradients on the model over the weights that are inside a piece of φ, where the model is a quadratic;
