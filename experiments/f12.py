@@ -1,0 +1,125 @@
+"""Test error at given shares of non-zero rows: LandSat with products of features, MNIST with a Gaussian kernel."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import gossamer as gs
+from experiments import data, frame, problems
+
+ID = "F12"
+PAPER = "Duchi & Singer 2009, Tables 2 and 3"
+STATEMENT = (
+    "On LandSat ℓ1/ℓ2 has the lowest error at every share of non-zero rows; on MNIST ℓ1 and ℓ1/ℓ2 are comparable and "
+    "ℓ1/ℓ∞ is behind."
+)
+PAPER_NUMBER = "LandSat .29, .25, .22, .19 with ℓ1/ℓ2 at 5, 10, 20, 40%"
+LEVELS = (0.05, 0.1, 0.2, 0.4)
+PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf"}
+PAPER_TABLES = {
+    "LandSat": {"ℓ1": (0.43, 0.30, 0.26, 0.22), "ℓ1/ℓ2": (0.29, 0.25, 0.22, 0.19), "ℓ1/ℓ∞": (0.40, 0.30, 0.26, 0.22)},
+    "MNIST": {"ℓ1": (0.37, 0.26, 0.15, 0.08), "ℓ1/ℓ2": (0.36, 0.26, 0.15, 0.08), "ℓ1/ℓ∞": (0.47, 0.31, 0.24, 0.16)},
+}
+
+
+def landsat(size, seed):
+    """Return training and test rows: products of features in [−1, 1], 120 rows a class as in the paper's Figure 10."""
+    D = data.load("landsat", size)
+    rows = problems.sample(D.X, D.y, size.pick(120, 30), seed)
+    half = D.X.max() / 2
+    X, X_test = problems.products(D.X / half - 1), problems.products(D.X_test / half - 1)
+    return X[rows], D.y[rows], X_test, D.y_test, D.source
+
+
+def mnist(size, seed):
+    """Return training and test rows: a Gaussian kernel against images of the training set."""
+    D = data.load("mnist", size)
+    n, support, n_test = size.pick((3000, 1000, 10_000), (300, 100, 300))
+    rows = seed.permutation(len(D.y))[:n]
+    images, scale = D.X[rows] / 255, size.pick(5.0, 1.0)
+    X = problems.gaussian_kernel(images, images[:support], scale)
+    X_test = problems.gaussian_kernel(D.X_test[:n_test] / 255, images[:support], scale)
+    return X, D.y[rows], X_test, D.y_test[:n_test], D.source
+
+
+def error_curve(X, y, X_test, y_test, penalty, shares, steps):
+    """Return (share of non-zero rows, test error) along falling strengths, each after so many steps of FOBOS."""
+    most = gs.alpha_max(X, y, loss="logistic", penalty=penalty)
+    model = gs.BatchClassifier(penalty=penalty, solver="fobos", tol=1e-4, max_iter=steps // 10, warm_start=True)
+    curve = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for share in shares:
+            model.set_params(alpha=share * most).fit(X, y)
+            curve.append((float(np.mean(model.coef_.any(axis=0))), 1 - model.score(X_test, y_test)))
+            if curve[-1][0] > 1.2 * LEVELS[-1]:
+                break
+    return curve
+
+
+def at_level(curve, level):
+    """Return the error at a share of non-zero rows, between the neighbours on the curve."""
+    rows, errors = np.array(sorted(curve)).T
+    return float(np.interp(level, rows, errors))
+
+
+def run(size):
+    """Fit the paths, read the errors off at the paper's levels."""
+    repeats, strengths, steps = size.pick((5, 16, 200), (1, 8, 40))
+    errors, curves, sources = {}, {}, []
+    for name, make, count in (("LandSat", landsat, repeats), ("MNIST", mnist, size.pick(1, 1))):
+        found = {penalty: [] for penalty in PENALTIES}
+        for repeat in range(count):
+            *rows, source = make(size, np.random.default_rng(repeat))
+            for penalty, spec in PENALTIES.items():
+                curve = error_curve(*rows, spec, np.geomspace(0.7, 3e-4, strengths), steps)
+                found[penalty].append([at_level(curve, level) for level in LEVELS])
+                if repeat == 0:
+                    curves.setdefault(name, {})[penalty] = curve
+                size.log(f"{name} {repeat + 1}, {penalty}: {', '.join(f'{e:.3f}' for e in found[penalty][-1])}")
+        sources.append(f"Data: {source}; {rows[0].shape[0]:,} rows with {rows[0].shape[1]:,} features to learn from.")
+        errors[name] = {penalty: np.mean(rows, axis=0) for penalty, rows in found.items()}
+    numbers = {"levels": LEVELS, "errors": errors, "curves": curves, "paper": PAPER_TABLES}
+    of = errors["LandSat"]
+    behind = np.max(of["ℓ1/ℓ2"] - np.minimum(of["ℓ1"], of["ℓ1/ℓ∞"]))
+    worse = {
+        name: max(np.max(np.subtract(mine[p], PAPER_TABLES[name][p])) for p in PENALTIES)
+        for name, mine in errors.items()
+    }
+    checks = [
+        frame.at_most(
+            "LandSat: error of ℓ1/ℓ2 over the better of the others, the most over the levels", behind, 0, quick=False
+        ),
+        frame.at_most("LandSat: error over the paper's, the most over the cells", worse["LandSat"], 0.05, quick=False),
+        frame.at_most("MNIST: error over the paper's, the most over the cells", worse["MNIST"], 0.05, quick=False),
+        frame.at_most(
+            "LandSat: error of ℓ1/ℓ2 with 40% of the rows over that with 5%", of["ℓ1/ℓ2"][-1] - of["ℓ1/ℓ2"][0], 0
+        ),
+    ]
+    ours = "LandSat " + ", ".join(f"{e:.3f}" for e in of["ℓ1/ℓ2"]) + " with ℓ1/ℓ2"
+    return frame.Outcome(numbers, checks, sources, ours, [table(name, mine) for name, mine in errors.items()])
+
+
+def table(name, errors):
+    """Return the paper's table beside ours."""
+    head = " | ".join(f"{penalty} paper | {penalty} ours" for penalty in PENALTIES)
+    lines = [f"{name}: test error.", "", f"| non-zero rows | {head} |", "|---" * 7 + "|"]
+    for i, level in enumerate(LEVELS):
+        cells = " | ".join(f"{PAPER_TABLES[name][p][i]:.2f} | {errors[p][i]:.3f}" for p in PENALTIES)
+        lines.append(f"| {level:.0%} | {cells} |")
+    return "\n".join(lines)
+
+
+def draw(figure, numbers):
+    """Draw error over the share of non-zero rows, ours as curves, the paper's cells as crosses."""
+    for axis, (name, of) in zip(figure.subplots(1, 2), numbers["errors"].items(), strict=True):
+        for i, (penalty, errors) in enumerate(of.items()):
+            axis.plot(numbers["levels"], errors, "o-", color=f"C{i}", label=f"{penalty}, ours")
+            axis.plot(
+                numbers["levels"], numbers["paper"][name][penalty], "x:", color=f"C{i}", label=f"{penalty}, paper"
+            )
+        axis.set(title=name, xlabel="share of non-zero rows", ylabel="test error")
+        axis.legend()
