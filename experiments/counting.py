@@ -7,6 +7,7 @@ a weight (or row of weights) counts two products with its column: one for its sl
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import warnings
 from collections.abc import Callable, Iterator
@@ -127,10 +128,14 @@ def batch(
 ) -> Trace:
     """Return the trace of a batch solver up to a budget of operations or a gap of `tol`."""
     counted = Counted(solver, problem, measure, budget)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.suppress(Spent):
         warnings.simplefilter("ignore", ConvergenceWarning)
         problem.model(solver=counted, tol=tol, max_iter=100_000).fit(problem.X, problem.y)
     return counted.trace
+
+
+class Spent(Exception):  # noqa: N818
+    """The budget of operations is used up."""
 
 
 class Counted:
@@ -152,7 +157,7 @@ class Counted:
         self.solver.check(objective)
 
     def iterates(self, objective: Any, W: np.ndarray) -> Iterator[Any]:
-        """Yield what the solver yields, and keep the trace; stop moving when the budget is spent."""
+        """Yield what the solver yields, and keep the trace; raise `Spent` when the budget is."""
         self._note(W)
         seen = objective
         if not isinstance(self.solver, gs.CoordinateDescent):
@@ -161,9 +166,9 @@ class Counted:
         for found in self.solver.iterates(seen, W):
             self._count_visits(found)
             self._note(getattr(found, "W", found))
+            if self.operations > self.budget:
+                raise Spent
             yield found
-            while self.operations > self.budget:
-                yield found
 
     def _count_visits(self, found: Any) -> None:
         visits = getattr(found, "visits", 0)

@@ -45,9 +45,8 @@ def run(size):
                     for c in (*GRID, theory(problem, name)):
                         key = f"{name}, {'all' if batch == n else '10%'}, {decay}"
                         runs = curves.setdefault(key, {}).setdefault(f"{c:g}" if c in GRID else "theory", [])
-                        runs.append(
-                            gaps(problem, best, lambda t, c=c, divide=divide: c / divide(t), batch, rounds, seed)
-                        )
+                        step = lambda t, c=c, divide=divide: c / divide(t)  # noqa: E731
+                        runs.append(gaps(problem, best, step, batch, rounds // (10 if batch == n else 1), seed))
         size.log(f"repeat {repeat + 1} of {repeats}")
     means = {key: {c: np.mean(runs, axis=0) for c, runs in of.items()} for key, of in curves.items()}
     ratios = {

@@ -41,6 +41,7 @@ def run(size):
         "truth": np.repeat([[1], [0]], d // 2, axis=0) @ np.ones((1, k), int),
         "found": {},
         "zeros": {},
+        "more": {},
         "maps": {},
     }
     for name, penalty in PENALTIES.items():
