@@ -14,6 +14,10 @@ STATEMENT = (
     "with the best one found in hindsight when steps fall like 1/√t."
 )
 PAPER_NUMBER = "shown as curves"
+WHY = (
+    "With all examples a step there is no noise, and longer steps than theory's 2.4 pay: 5 is the best of the grid. "
+    "The paper says of 4.6 that it did well too, and leaves it out of its figure. The stochastic runs are within the bound."
+)
 GRID = (0.05, 0.15, 0.5, 1.5, 5.0, 15.0, 50.0)
 DECAYS = {"1/√t": np.sqrt, "1/t": float}
 
@@ -28,7 +32,7 @@ def theory(problem, name):
 
 def run(size):
     """Run every step of the grid, for both losses, both decays, all examples and 10% of them, with the same work."""
-    n, d, repeats, rounds = size.pick((400, 800, 10, 2000), (200, 80, 2, 300))
+    n, d, repeats, rounds = size.pick((400, 800, 10, 2000), (200, 80, 1, 200))
     alpha, curves, steps = 0.25 / np.sqrt(n), {}, {}
     for repeat in range(repeats):
         seed = np.random.default_rng(repeat)

@@ -72,7 +72,7 @@ def at_level(curve, level):
 
 def run(size):
     """Fit the paths, read the errors off at the paper's levels."""
-    repeats, strengths, steps = size.pick((3, 20, 100), (1, 10, 40))
+    repeats, strengths, steps = size.pick((3, 20, 100), (1, 8, 30))
     errors, curves, sources = {}, {}, []
     for name, make, count in (("LandSat", landsat, repeats), ("MNIST", mnist, size.pick(1, 1))):
         found = {penalty: [] for penalty in PENALTIES}
