@@ -55,6 +55,9 @@ def run(size):
         numbers["maps"][name] = zero.mean(axis=0)
         numbers["zeros"][name] = float(zero.mean())
         numbers["found"][name] = float(zero.all(axis=2)[:, : d // 2].mean())
+        if name != "ℓ1":  # how much more is found at a strength a little larger
+            more = np.array([fit(X, y, penalty, 1.1 * alpha) == 0 for X, y in draws])
+            numbers["more"][name] = [float(more.mean()), float(more.all(axis=2)[:, : d // 2].mean())]
         size.log(
             f"{name}: α = {alpha:.4g}, {numbers['zeros'][name]:.1%} zeros, {numbers['found'][name]:.1%} of zero rows"
         )

@@ -21,6 +21,11 @@ STATEMENT = (
     "stochastic methods and SpaRSA; stochastic FOBOS quickly comes within 1e-2 of the optimum."
 )
 PAPER_NUMBER = "shown as curves"
+WHY = (
+    "Our coordinate descent is not the paper's, which searches a step for every coordinate: it minimises quadratic "
+    "models on working sets, so it hardly looks at features that stay zero, and needs the fewest operations of all "
+    "from 25% zeros on. Against interior point and SpaRSA the paper's order is what we find."
+)
 SOLVERS = {
     "SpaRSA": gs.SpaRSA(),
     "coordinate descent": gs.CoordinateDescent(),
@@ -39,7 +44,7 @@ def problem_with(zeros, n, d, correlation, seed):
     most = gs.alpha_max(X, y, loss="logistic", fit_intercept=False)
     share = lambda alpha: np.mean(replace(problem, alpha=alpha).solve(1e-5)[0] == 0)  # noqa: E731
     return replace(
-        problem, alpha=problems.strength_for(zeros, share, most, least=1e-4 * most) if zeros else 3e-5 * most
+        problem, alpha=problems.strength_for(zeros, share, most, least=1e-4 * most) if zeros else 3e-6 * most
     )
 
 
@@ -133,7 +138,9 @@ def run(size):
 def draw(figure, numbers):
     """Draw F − F* over operations, one panel a strength."""
     figure.set_size_inches(9, 3.2 * -(-len(numbers["curves"]) // 2))
-    axes = figure.subplots(-(-len(numbers["curves"]) // 2), 2, squeeze=False).flat
+    axes = list(figure.subplots(-(-len(numbers["curves"]) // 2), 2, squeeze=False).flat)
+    for axis in axes[len(numbers["curves"]) :]:
+        axis.set_axis_off()
     for axis, (key, of) in zip(axes, numbers["curves"].items(), strict=False):
         for name, (operations, gaps) in of.items():
             axis.semilogy(operations, gaps, label=name)

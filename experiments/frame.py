@@ -56,7 +56,7 @@ class Check:
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "DOES NOT HOLD"
-        return f"{self.what}: {self.value:.4g} {self.sign} {self.bound:.4g}? {verdict}"
+        return f"{self.what}: {self.value:.5g} {self.sign} {self.bound:.5g}? {verdict}"
 
 
 def at_most(what: str, value: float, bound: float, quick: bool = True) -> Check:
