@@ -83,3 +83,10 @@ def strength_for(
         if tried[-1][0] < 0.003:
             break
     return min(tried)[1]
+
+
+def standardised(X: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both with columns of mean 0 and deviation 1 over X; constant columns become 0."""
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    scale = np.where(deviation > 0, deviation, 1.0)
+    return (X - mean) / scale, (X_test - mean) / scale
