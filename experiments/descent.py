@@ -45,3 +45,10 @@ def timed(iterates: Iterator[np.ndarray], value: Callable, seconds: float, looks
             times.append(spent)
             values.append(value(w))
     return {"seconds": times, "value": values}
+
+
+def counted(iterates: Iterator[np.ndarray], value: Callable, steps: int, looks: int = 100) -> dict[str, list[float]]:
+    """Follow iterates for so many steps: return the number of the step and the value, looked at so often."""
+    every = max(1, steps // looks)
+    seen = [(t, value(w)) for t, w in zip(range(1, steps + 1), iterates, strict=False) if t % every == 0]
+    return dict(zip(("step", "value"), map(list, zip(*seen, strict=True)), strict=True))

@@ -27,7 +27,7 @@ def run(size):
     X, y = _stream(rounds, size.pick(100, 30))
     t = np.arange(1, rounds + 1)
     curves, shares = {"t": frame.thin(t)}, {}
-    for loss in (gs.Logistic(), gs.Hinge()):
+    for loss in size.pick((gs.Logistic(), gs.Hinge()), (gs.Logistic(),)):
         for setting in (_rda, _fobos, _strong_rda, _strong_fobos):
             name, regret, bound = setting(X, y, t, loss)
             name = f"{name}, {type(loss).__name__.lower()}"
@@ -110,7 +110,7 @@ def draw(figure, numbers):
     """Draw the regret and its bound over the rounds."""
     figure.set_size_inches(12, 6)
     names = [name for name in numbers if name != "t"]
-    for name, axes in zip(names, figure.subplots(2, 4, sharex=True).ravel(), strict=True):
+    for name, axes in zip(names, figure.subplots(len(names) // 4, 4, sharex=True).ravel(), strict=True):
         axes.plot(numbers["t"], numbers[name]["bound"], "k--", label="bound")
         axes.plot(numbers["t"], numbers[name]["regret"], label="regret")
         axes.set_title(name)
