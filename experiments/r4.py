@@ -31,7 +31,7 @@ def run(size):
         for setting in (_rda, _fobos, _strong_rda, _strong_fobos):
             name, regret, bound = setting(X, y, t, loss)
             name = f"{name}, {type(loss).__name__.lower()}"
-            worst = np.argmax(np.max(regret / bound, axis=1))
+            worst = np.argmax(regret / bound, axis=0), t - 1  # the nearest to its bound, round by round
             curves[name] = {"regret": frame.thin(regret[worst]), "bound": frame.thin(bound[worst])}
             shares[name] = np.max(regret / bound)
             size.log(f"{name}: regret at most {shares[name]:.3f} of the bound, at the end {regret[:, -1].max():.1f}")
