@@ -18,7 +18,7 @@ STRENGTHS = (0.03, 0.06, 0.12, 0.25, 0.5)
 
 def run(size):
     """Follow the share of non-zero weights along deterministic FOBOS with steps c/√t."""
-    n, d, k, rounds, repeats = size.pick((1000, 200, 30, 300, 3), (300, 40, 6, 120, 1))
+    n, d, k, rounds, repeats = size.pick((1000, 200, 30, 300, 2), (300, 40, 6, 120, 1))
     curves = {f"{s:g} of the largest α": [] for s in STRENGTHS}
     for repeat in range(repeats):
         seed = np.random.default_rng(repeat)

@@ -82,7 +82,7 @@ def stochastic(problem, c, gap, budget, seeds):
 
 def run(size):
     """Race all methods at every strength."""
-    n, d, budget, seeds, levels = size.pick((1000, 400, 5e8, 2, ZEROS), (200, 40, 7e5, 1, (0.7,)))
+    n, d, budget, seeds, levels = size.pick((1000, 400, 5e8, 1, ZEROS), (200, 40, 7e5, 1, (0.7,)))
     curves, reached = {}, {}
     for zeros in levels:
         problem = problem_with(zeros, n, d, 0.2, np.random.default_rng(0))

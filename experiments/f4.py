@@ -17,7 +17,7 @@ LEVELS = {"uncorrelated": 0.0, "correlation .2": 0.2, "correlation .3": 0.3}
 
 def run(size):
     """Race all methods at every level of correlation."""
-    n, d, budget, seeds = size.pick((1000, 400, 5e8, 2), (200, 40, 1e6, 1))
+    n, d, budget, seeds = size.pick((1000, 400, 5e8, 1), (200, 40, 1e6, 1))
     levels = size.pick(LEVELS, {"correlation .3": 0.3})
     curves, reached, late = {}, {}, {}
     for key, correlation in levels.items():

@@ -64,7 +64,7 @@ def race(problem, budget, size):
 
     traces = {
         "SpaRSA": counting.batch(problem, gs.SpaRSA(), gap, budget),
-        "coordinate descent": counting.batch(problem, gs.CoordinateDescent(), gap, 10 * budget, tol=1e-6),
+        "coordinate descent": counting.batch(problem, gs.CoordinateDescent(), gap, 4 * budget, tol=1e-6),
     }
     G = float(np.linalg.norm(problem.X, axis=1).mean())
     c = min(float(np.linalg.norm(W)), np.log(problem.outputs) / problem.alpha) / (np.sqrt(7) * G)
