@@ -154,8 +154,9 @@ class Counted:
         return {}
 
     def check(self, objective: Any) -> None:
-        """Refuse what the solver refuses."""
+        """Refuse what the solver refuses; see which features are left out because they cannot matter."""
         self.solver.check(objective)
+        self.features, self.kept = objective.features, objective.screened()[1]
 
     def iterates(self, objective: Any, W: np.ndarray) -> Iterator[Any]:
         """Yield what the solver yields, and keep the trace; raise `Spent` when the budget is."""
@@ -178,6 +179,10 @@ class Counted:
             self.operations += 4 * self.outputs * (visits * self.per_column + self.size)
 
     def _note(self, W: np.ndarray) -> None:
+        if self.kept is not None:
+            whole = np.zeros((self.features, self.outputs))
+            whole[self.kept] = W
+            W = whole
         W = W[:, 0] if self.outputs == 1 else W
         self.trace.operations.append(self.operations)
         self.trace.values.append(self.measure(W))
