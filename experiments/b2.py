@@ -34,7 +34,7 @@ def run(size):
         X, y, X_test, y_test = _standardised(D)
         rows = np.random.default_rng(0).permutation(len(y))[: size.pick(None, 150)]
         X, y = X[rows], y[rows]
-        booster = _chosen(_booster, size.pick((0.1, 0.05, 0.02, 0.01, 0.005), (0.1, 0.03)), X, y, size)
+        booster = _chosen(_booster, size.pick((0.01, 0.003, 0.001, 0.0003, 0.0001), (0.03, 0.01)), X, y, size)
         ours, features = _path(booster.fit(X, y, validation=(X_test, y_test)), y_test)
         rounds = size.pick(1000, 50)
         classical = gs.BoostingRegressor(
@@ -65,10 +65,12 @@ def run(size):
 
 
 def _standardised(D):
+    """Return all rows in standard deviations; test features are held in the range of the training rows."""
     mean, std = D.X.mean(axis=0), D.X.std(axis=0)
     std = np.where(std > 0, std, 1)
-    centre, scale = D.y.mean(), D.y.std()
-    return (D.X - mean) / std, (D.y - centre) / scale, (D.X_test - mean) / std, (D.y_test - centre) / scale
+    X_test = np.clip(D.X_test, D.X.min(axis=0), D.X.max(axis=0))
+    y, y_test = ((part - D.y.mean()) / D.y.std() for part in (D.y, D.y_test))
+    return (D.X - mean) / std, y, (X_test - mean) / std, y_test
 
 
 def _booster(alpha):

@@ -14,9 +14,9 @@ PAPER = "Duchi & Singer 2009, Figure 9"
 STATEMENT = "Before SpaRSA has finished two steps, stochastic FOBOS has reached the minimal test error on sentiment."
 PAPER_NUMBER = "shown as curves"
 WHY = (
-    "Two steps of our SpaRSA take three gradients over all examples, and on these reviews (6,449 to learn from, the paper "
-    "had 9,000 and more words) the test error of FOBOS still falls after ten: from .19 to .15. The first step of theory, "
-    "710, is far too long at first, as D is bounded by log 2/α; with D = ‖w*‖ FOBOS is ahead of SpaRSA then."
+    "Two steps of our SpaRSA take three gradients over all examples, and on these reviews (6,449 to learn from; the "
+    "paper had 9,000, with more words) the test error of FOBOS still falls after ten: from .19 to .15. The first step "
+    "of theory, 710, is far too long at first, as it bounds ‖w*‖ by log 2/α; with ‖w*‖ FOBOS is ahead of SpaRSA then."
 )
 ALPHA = 3e-5
 
