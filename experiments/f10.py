@@ -18,8 +18,8 @@ STATEMENT = (
 )
 PAPER_NUMBER = "ℓ1/ℓ2 96.3%, ℓ1/ℓ∞ 94.5%, ℓ1 0%"
 WHY = (
-    "The paper gives no strength, only that it leaves approximately 50% zeros, and what is found changes fast there: at "
-    "a strength 1.1 times as large we pass the paper's numbers. Converged solutions, and W of signs or uniform, say "
+    "The paper gives no strength, only that it leaves approximately 50% zeros, and what is found changes fast there: "
+    "at a strength 1.1 times as large we pass the paper's numbers. Converged solutions, and W of signs or uniform, say "
     "the same as FOBOS from normal W."
 )
 PENALTIES = {"ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf", "ℓ1": "l1"}

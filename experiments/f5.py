@@ -30,7 +30,7 @@ def run(size):
     curves, early, late = {}, {}, {}
     for zeros in size.pick(ZEROS, ZEROS[:1]):
         share = lambda alpha: np.mean(~replace(problem, alpha=alpha).solve(1e-2)[0].any(axis=1))  # noqa: E731
-        alpha = problems.strength_for(zeros, share, most, least=0.01 * most, rounds=6)
+        alpha = problems.strength_for(zeros, share, most, least=0.01 * most, rounds=4)
         now = replace(problem, alpha=alpha)
         traces, found = race(now, 4 * problem.size * k * steps / 10, size)
         key = f"{found:.0%} zero rows"
