@@ -22,6 +22,12 @@ STATEMENT = (
     "interior point falls behind."
 )
 PAPER_NUMBER = "shown as curves"
+WHY = (
+    "The problem: its features are independent and there are as many as rows, so that a few steps with full gradients "
+    "are enough (projected gradient is at 1e-2 after 6 to 12), and with 10% of the rows the noise costs "
+    "more than sampling saves. The paper says of projected methods in general that they are quick at the outset; the "
+    "scale of its 1e-2 (sum or mean) is not stated. Interior point is the last in all four."
+)
 
 
 def run(size):
@@ -72,11 +78,11 @@ def _compare(loss, n, size):
     }
     # The first step reaches about ‖w*‖₁ with η of this size.
     scale = np.abs(best).max() / np.abs(penalised.gradient(np.zeros(n))).max()
-    for name, rows in (("projected", n), ("stochastic", n // 10)):
+    for name, rows, patience in (("projected", n, 1), ("stochastic", n // 10, 3)):
         tries = []
-        for factor in (0.1, 0.2, 0.4, 0.7, 1.0):
+        for factor in (0.2, 0.4, 0.7, 1.0):
             iterates = counting.stochastic(ball, inverse_root(factor * scale), rows, np.random.default_rng(0))
-            tries.append(counting.follow(iterates, above_in_ball, budget, points=80))
+            tries.append(counting.follow(iterates, above_in_ball, patience * budget, points=100))
         traces[name] = min(tries, key=lambda trace: (trace.first_under(1e-2), trace.values[-1]))
     return traces
 
