@@ -36,7 +36,7 @@ def landsat(size, seed):
 def mnist(size, seed):
     """Return rows to learn from and to test on: a Gaussian kernel against images of the training set."""
     D = data.load("mnist", size)
-    n, support, n_test = size.pick((2500, 2000, 5_000), (300, 100, 300))
+    n, support, n_test = size.pick((1500, 1000, 5_000), (300, 100, 300))
     rows = seed.permutation(len(D.y))[:n]
     images, scale = D.X[rows] / 255, size.pick(5.0, 1.0)
     X = problems.gaussian_kernel(images, images[:support], scale)
@@ -62,7 +62,7 @@ def at_level(curve, level):
 
 def run(size):
     """Fit the paths, read the errors off at the paper's levels."""
-    repeats, strengths = size.pick((3, 20), (1, 8))
+    repeats, strengths = size.pick((3, 16), (1, 8))
     errors, curves, sources = {}, {}, []
     for name, make, count, least in (("LandSat", landsat, repeats, 3e-3), ("MNIST", mnist, 1, 0.05)):
         found = {penalty: [] for penalty in PENALTIES}
