@@ -6,7 +6,7 @@ CXX_FILES := $(wildcard core/*.hpp core/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 
-.PHONY: demo test lint format bench sanitize fuzz clean
+.PHONY: demo test lint format bench reproduce sanitize fuzz clean
 
 demo: .venv/installed
 	$(BIN)/gossamer demo
@@ -29,6 +29,10 @@ format: .venv/ready
 
 bench: .venv/installed .venv/peers
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+# The papers' tables and figures, all or some: ARGS="F10 R1 --quick".
+reproduce: .venv/installed
+	$(BIN)/python -m experiments $(ARGS)
 
 # The core and the tests under the address and undefined-behaviour sanitizers, installed beside the usual build.
 SANITIZED := build/sanitize

@@ -409,3 +409,16 @@ def test_no_warning_escapes():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gs.BatchClassifier(alpha=0.05).fit(numbers(), targets_for(LOSSES[0])[:, 0])
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_coordinate_descent_says_how_many_visits_it_made(outputs):
+    """At least one visit to every block that changed, and at most 200 rounds over all of them."""
+    X, y = numbers(), np.random.default_rng(1).standard_normal((40, outputs))
+    objective = Objective(X, y, gs.Squared(), gs.GroupL2(), 0.05, outputs=outputs)
+    W = objective.origin()
+    for _, point in zip(range(3), gs.CoordinateDescent().iterates(objective, W), strict=False):
+        changed = np.count_nonzero((point.W != W).any(axis=1))
+        assert changed <= point.visits <= 200 * 6
+        W = point.W
+    assert W.any()

@@ -32,6 +32,7 @@ class Point:
     loss: float  # Σ p ℓ
     slopes: Array  # n × k: p_i ∂ℓ/∂z_i
     gradient: Array  # d × k: Xᵀ slopes
+    visits: int = 0  # of coordinate descent to a block since the point before, at most
 
 
 def default_threads() -> int:

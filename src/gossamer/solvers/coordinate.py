@@ -62,7 +62,7 @@ class CoordinateDescent(Solver):
             share = _next_share(now, before)
             before = now.violation
             W, S, G = (a.reshape(-1, k) for a in (solver.weights, solver.slopes, solver.gradient))
-            yield Point(W.copy(), solver.intercept.copy(), now.loss, S, G)
+            yield Point(W.copy(), solver.intercept.copy(), now.loss, S, G, now.epochs * now.working)
 
 
 def _next_share(now: Any, before: float) -> float:

@@ -1,0 +1,69 @@
+"""AdaBoost and GradBoost with ℓ1/ℓ∞ along the way: features come in, then go out, and the test error stays.
+
+A round updates every feature once, in turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gossamer as gs
+from experiments import b3, data, frame, problems
+
+ID = "B5"
+PAPER = "Duchi & Singer 2009 (boosting), Figures 7 right and 8"
+STATEMENT = (
+    "With ℓ1/ℓ∞, AdaBoost and GradBoost first add many features, then remove those that are not predictive "
+    "enough, without more mistakes on the test set."
+)
+PAPER_NUMBER = "shown as curves"
+
+
+def mnist(size):
+    """Return kernel features of training and test rows; classes 0 to 9."""
+    D = data.load("mnist", size)
+    rows = problems.sample(D.X, D.y, size.pick(150, 15), np.random.default_rng(0))
+    rows = np.random.default_rng(1).permutation(rows)
+    images, support = D.X[rows] / 255, size.pick(300, 50)
+    tests = slice(size.pick(5000, 300))
+    kernel = [problems.gaussian_kernel(part, images[:support], 5.0) for part in (images, D.X_test[tests] / 255)]
+    return kernel[0], D.y[rows].astype(int), kernel[1], D.y_test[tests].astype(int), D.notes
+
+
+def run(size):
+    """Follow both bounds on both data sets."""
+    curves, checks, notes, ends = {}, [], [], []
+    sets = (("LandSat", b3.landsat(size, size.pick(240, 20))), ("MNIST", mnist(size)))
+    for name, (X, y, X_test, y_test, source) in sets:
+        alpha = 0.05 * gs.alpha_max(X, y, loss="logistic", penalty="group_linf")
+        notes += [*source, f"{name}: {len(y):,} training rows, {X.shape[1]:,} features."]
+        for bound in ("ada", "grad"):
+            model = gs.BoostingClassifier(
+                "group_linf", alpha, bound, order="cyclic", max_rounds=size.pick(200, 20), tol=1e-2
+            )
+            model.fit(X, y, validation=(X_test, y_test))
+            used = np.array([r.nonzeros for r in model.history_])
+            error = 1 - np.array([r.validation_score for r in model.history_])
+            objective = np.array([r.objective for r in model.history_])
+            peak = int(np.argmax(used))
+            key = f"{bound.capitalize()}Boost, {name}"
+            curves[key] = {"features": frame.thin(used), "error": frame.thin(error), "objective": frame.thin(objective)}
+            curves[key]["round"] = frame.thin(np.arange(len(used)))
+            kept, rise = used[-1] / used[peak], error[-1] - error[peak]
+            checks += [
+                frame.at_most(f"{key}: features at the end / at the peak", kept, 0.95, quick=name == "LandSat"),
+                frame.at_most(f"{key}: rise of the test error from the peak to the end", rise, 0.01),
+            ]
+            ends.append(f"{key}: {used[peak]} features at round {peak}, {used[-1]} at the end, error {rise:+.4f}")
+            size.log(ends[-1])
+    return frame.Outcome({"curves": curves}, checks, notes, "; ".join(ends))
+
+
+def draw(figure, numbers):
+    """Draw objective, test error and features over the rounds."""
+    figure.set_size_inches(11, 4)
+    for what, axes in zip(("objective", "error", "features"), figure.subplots(1, 3), strict=True):
+        for name, curve in numbers["curves"].items():
+            axes.plot(np.array(curve["round"]) + 1, curve[what], label=name)
+        axes.set(xlabel="rounds + 1", ylabel=what, xscale="log")
+    axes.legend(fontsize=7)

@@ -1,0 +1,119 @@
+"""Test error at given shares of non-zero rows: LandSat with products of features, MNIST with a Gaussian kernel.
+
+A cell is the lowest error along the path of optima with at most that share of non-zero rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gossamer as gs
+from experiments import data, frame, problems
+
+ID = "F12"
+PAPER = "Duchi & Singer 2009, Tables 2 and 3"
+STATEMENT = (
+    "On LandSat ℓ1/ℓ2 has the lowest error at every share of non-zero rows; on MNIST ℓ1 and ℓ1/ℓ2 are comparable and "
+    "ℓ1/ℓ∞ is behind."
+)
+PAPER_NUMBER = "LandSat .29, .25, .22, .19 with ℓ1/ℓ2 at 5, 10, 20, 40%"
+LEVELS = (0.05, 0.1, 0.2, 0.4)
+PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf"}
+PAPER_TABLES = {
+    "LandSat": {"ℓ1": (0.43, 0.30, 0.26, 0.22), "ℓ1/ℓ2": (0.29, 0.25, 0.22, 0.19), "ℓ1/ℓ∞": (0.40, 0.30, 0.26, 0.22)},
+    "MNIST": {"ℓ1": (0.37, 0.26, 0.15, 0.08), "ℓ1/ℓ2": (0.36, 0.26, 0.15, 0.08), "ℓ1/ℓ∞": (0.47, 0.31, 0.24, 0.16)},
+}
+
+
+def landsat(size, seed):
+    """Return rows to learn from and to test on: products of features, 120 rows a class as in the paper's Figure 10."""
+    D = data.load("landsat", size)
+    rows = problems.sample(D.X, D.y, size.pick(120, 30), seed)
+    X, X_test = problems.products(D.X[rows] / 255), problems.products(D.X_test / 255)
+    return *problems.standardised(X, X_test), D.y[rows], D.y_test, D.source
+
+
+def mnist(size, seed):
+    """Return rows to learn from and to test on: a Gaussian kernel against images of the training set."""
+    D = data.load("mnist", size)
+    n, support, n_test = size.pick((1500, 1000, 5_000), (300, 100, 300))
+    rows = seed.permutation(len(D.y))[:n]
+    images, scale = D.X[rows] / 255, size.pick(5.0, 1.0)
+    X = problems.gaussian_kernel(images, images[:support], scale)
+    X_test = problems.gaussian_kernel(D.X_test[:n_test] / 255, images[:support], scale)
+    return *problems.standardised(X, X_test), D.y[rows], D.y_test[:n_test], D.source
+
+
+def error_curve(X, X_test, y, y_test, penalty, shares):
+    """Return (share of non-zero rows, test error) of the optima along falling strengths."""
+    most, classes = gs.alpha_max(X, y, loss="logistic", penalty=penalty), np.unique(y)
+    path = gs.regularization_path(X, y, loss="logistic", penalty=penalty, alphas=most * shares, tol=1e-2)
+    curve = []
+    for coef, intercept in zip(path.coefs, path.intercepts, strict=True):
+        predicted = classes[np.argmax(X_test @ coef.T + intercept, axis=1)]
+        curve.append((float(np.mean(coef.toarray().any(axis=0))), float(np.mean(predicted != y_test))))
+    return curve
+
+
+def at_level(curve, level):
+    """Return the lowest error on the curve with at most this share of non-zero rows."""
+    return min(error for share, error in curve if share <= level)
+
+
+def run(size):
+    """Fit the paths, read the errors off at the paper's levels."""
+    repeats, strengths = size.pick((3, 16), (1, 8))
+    errors, curves, sources = {}, {}, []
+    for name, make, count, least in (("LandSat", landsat, repeats, 3e-3), ("MNIST", mnist, 1, 0.05)):
+        found = {penalty: [] for penalty in PENALTIES}
+        for repeat in range(count):
+            *rows, source = make(size, np.random.default_rng(repeat))
+            for penalty, spec in PENALTIES.items():
+                curve = error_curve(*rows, spec, np.geomspace(0.95, least, strengths))
+                found[penalty].append([at_level(curve, level) for level in LEVELS])
+                if repeat == 0:
+                    curves.setdefault(name, {})[penalty] = curve
+                size.log(f"{name} {repeat + 1}, {penalty}: {', '.join(f'{e:.3f}' for e in found[penalty][-1])}")
+        sources.append(f"Data: {source}; {rows[0].shape[0]:,} rows with {rows[0].shape[1]:,} features to learn from.")
+        errors[name] = {penalty: np.mean(rows, axis=0) for penalty, rows in found.items()}
+    numbers = {"levels": LEVELS, "errors": errors, "curves": curves, "paper": PAPER_TABLES}
+    of = errors["LandSat"]
+    behind = np.max(of["ℓ1/ℓ2"] - np.minimum(of["ℓ1"], of["ℓ1/ℓ∞"]))
+    worse = {
+        name: max(np.max(np.subtract(mine[p], PAPER_TABLES[name][p])) for p in PENALTIES)
+        for name, mine in errors.items()
+    }
+    checks = [
+        frame.at_most(
+            "LandSat: error of ℓ1/ℓ2 over the better of the others, the most over the levels", behind, 0, quick=False
+        ),
+        frame.at_most("LandSat: error over the paper's, the most over the cells", worse["LandSat"], 0.05, quick=False),
+        frame.at_most("MNIST: error over the paper's, the most over the cells", worse["MNIST"], 0.05, quick=False),
+        frame.at_most(
+            "LandSat: error of ℓ1/ℓ2 with 40% of the rows over that with 5%", of["ℓ1/ℓ2"][-1] - of["ℓ1/ℓ2"][0], 0
+        ),
+    ]
+    ours = "LandSat " + ", ".join(f"{e:.3f}" for e in of["ℓ1/ℓ2"]) + " with ℓ1/ℓ2"
+    return frame.Outcome(numbers, checks, sources, ours, [table(name, mine) for name, mine in errors.items()])
+
+
+def table(name, errors):
+    """Return the paper's table beside ours."""
+    head = " | ".join(f"{penalty} paper | {penalty} ours" for penalty in PENALTIES)
+    lines = [f"{name}: test error.", "", f"| non-zero rows | {head} |", "|---" * 7 + "|"]
+    for i, level in enumerate(LEVELS):
+        cells = " | ".join(f"{PAPER_TABLES[name][p][i]:.2f} | {errors[p][i]:.3f}" for p in PENALTIES)
+        lines.append(f"| {level:.0%} | {cells} |")
+    return "\n".join(lines)
+
+
+def draw(figure, numbers):
+    """Draw error over the share of non-zero rows, ours as curves, the paper's cells as crosses."""
+    for axis, (name, of) in zip(figure.subplots(1, 2), numbers["errors"].items(), strict=True):
+        for i, (penalty, errors) in enumerate(of.items()):
+            axis.plot(numbers["levels"], errors, "o-", color=f"C{i}", label=f"{penalty}, ours")
+            axis.plot(
+                numbers["levels"], numbers["paper"][name][penalty], "x:", color=f"C{i}", label=f"{penalty}, paper"
+            )
+        axis.set(title=name, xlabel="share of non-zero rows", ylabel="test error")
+        axis.legend()

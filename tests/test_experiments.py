@@ -1,0 +1,42 @@
+"""A quick form of every experiment: it runs without the data folder, its checks hold where they show, it draws."""
+
+import json
+
+import pytest
+
+from experiments import frame
+
+RESULTS = frame.HERE / "RESULTS.md"
+
+
+@pytest.mark.parametrize("id_", frame.ids())
+def test_quick(id_, tmp_path, monkeypatch):
+    monkeypatch.setenv("GOSSAMER_DATA", str(tmp_path / "none"))
+    result = frame.execute(id_, frame.Size(quick=True), tmp_path)
+    broken = [str(frame.Check(**check)) for check in result["checks"] if check["quick"]]
+    assert all("DOES NOT" not in check for check in broken), broken
+    assert json.loads((tmp_path / f"{id_}.json").read_text(encoding="utf-8"))["our_number"]
+    assert (tmp_path / f"{id_}.png").stat().st_size > 5_000
+
+
+@pytest.mark.parametrize("id_", frame.ids())
+def test_committed(id_, tmp_path):
+    """The committed row comes from a full-size run, and the figure can be drawn again from its numbers."""
+    result = json.loads((frame.HERE / "results" / f"{id_}.json").read_text(encoding="utf-8"))
+    assert result["size"] == "full"
+    assert result["checks"]
+    row = next(line for line in RESULTS.read_text(encoding="utf-8").splitlines() if line.startswith(f"| [{id_}]"))
+    assert result["our_number"] in row
+    if not all(frame.Check(**check).holds for check in result["checks"]):
+        assert frame.module(id_).WHY in RESULTS.read_text(encoding="utf-8")
+    frame.save_figure(frame.module(id_), result["numbers"], tmp_path / id_)
+
+
+def test_a_check_is_not_kept_by_nan():
+    assert not frame.at_most("", float("nan"), 1).holds
+    assert not frame.at_least("", float("nan"), 1).holds
+
+
+def test_thin():
+    assert frame.thin(range(1000), 3) == [0, 500, 999]
+    assert frame.thin([1.0, 2.0], 200) == [1.0, 2.0]
