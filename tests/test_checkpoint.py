@@ -21,7 +21,7 @@ from gossamer.streaming import Problem, Streaming
 KILLS = int(os.environ.get("GOSSAMER_KILLS", "4"))
 
 METHODS = {
-    "adagrad": [],
+    "adagrad": ["--alpha", "1e-5"],
     "adagrad, fobos form": ["--method", "adagrad(form='fobos')"],
     "fobos": ["--method", "fobos"],
     "rda": ["--method", "rda", "--penalty", "elastic_net(l1_ratio=0.7)"],
@@ -34,9 +34,11 @@ METHODS = {
     "berhu": ["--method", "fobos", "--penalty", "berhu"],
     "ball": ["--method", "fobos", "--penalty", "l1_ball(5.0)"],
     "group": ["--method", "rda", "--penalty", "l2"],
-    "path": ["--path", "4"],
+    "path": [],
+    "path of four": ["--path", "4", "--method", "ftrl"],
     "path, two passes": ["--path", "3", "--method", "fobos", "--passes", "2"],
-    "two passes": ["--passes", "2", "--holdout", "0.1"],
+    "path, several classes": ["--path", "3", "--classes", "0,1,2", "--method", "rda", "--penalty", "group_l2"],
+    "two passes": ["--passes", "2", "--holdout", "0.1", "--alpha", "1e-5"],
 }
 
 
@@ -102,7 +104,6 @@ def test_every_method_goes_on_to_the_same_bits(tmp_path, monkeypatch, settings):
         learn(self, block)
 
     monkeypatch.setattr(Streaming, "learn", stopping)
-    monkeypatch.setattr("gossamer.sources.text.BLOCK", 4000)
     for attempt in range(200):
         countdown[0] = 2 + attempt % 3
         command = [
@@ -157,9 +158,12 @@ def killed_until_done(command, rng, longest):
 
 KILLED = {
     "svmlight": (svmlight, []),
+    "svmlight, one strength": (svmlight, ["--alpha", "1e-5"]),
     "vw, exact names": (vw, ["--bits", "0", "--passes", "2"]),
     "csv": (csv, ["--one-hot"]),
 }
+if "GOSSAMER_KILLS" in os.environ:
+    KILLED |= {name: (svmlight, settings) for name, settings in METHODS.items()}
 
 
 @pytest.mark.parametrize(("write", "extra"), KILLED.values(), ids=KILLED)

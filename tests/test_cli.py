@@ -75,6 +75,9 @@ def test_train_in_words(data, tmp_path, capsys):
 SETTINGS = {
     "penalty": ["--penalty", "elastic_net(l1_ratio=0.3)", "--method", "fobos(step=0.5)"],
     "hinge": ["--loss", "hinge", "--average", "--no-intercept"],
+    "no path": ["--method", "pegasos", "--penalty", "l2_squared", "--loss", "hinge"],
+    "one strength": ["--alpha", "1e-3"],
+    "groups on a path": ["--penalty", "group_l2", "--method", "rda", "--loss", "multinomial", "--classes=-1,1,5"],
     "passes": ["--passes", "3"],
     "coupled": ["--penalty", "l1_ball(3.0)"],
     "regression": ["--loss", "huber(delta=0.5)"],
@@ -103,6 +106,33 @@ def test_path(data, tmp_path, capsys):
     assert made.facts["alpha"] == whole.alphas_[best]
     assert_allclose(made.decision_function(X), whole.at(whole.alphas_[best]).decision_function(X), rtol=1e-9)
     assert cli.main(["train", str(data), "-o", str(out), "--path", "1"]) == 1
+    assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--alpha", "1"]) == 1
+
+
+def test_sixteen_strengths_are_the_default(data, tmp_path, capsys):
+    out = tmp_path / "m.gsm"
+    assert cli.main(["train", str(data), "-o", str(out)]) == 0
+    assert len(gs.load(out).facts["path"]["alphas"]) == 16
+    capsys.readouterr()
+    assert cli.main(["train", str(data), "-o", str(out), "--average"]) == 0
+    assert "--average learns one strength, not a path: alpha 1e-05" in capsys.readouterr().err
+    assert gs.load(out).facts["alpha"] == 1e-5
+    assert cli.main(["train", str(data), "-o", str(out), "--penalty", "l1_ball(3.0)"]) == 0
+    assert "learns one strength" not in capsys.readouterr().err  # a ball has none
+
+
+@pytest.mark.parametrize("method", ["adagrad", "adagrad(form='fobos')", "fobos", "rda", "ftrl"])
+def test_a_path_grows_with_the_features(tmp_path, method, monkeypatch):
+    """Features that come late change nothing: neither the strengths nor the weights."""
+    lines = text().splitlines()
+    data, out = tmp_path / "a.svm", tmp_path / "m.gsm"
+    data.write_text("\n".join([*lines, "1 1500:0.5 3:1", *lines, "-1 5000:1", *lines]) + "\n")
+    monkeypatch.setattr("gossamer.sources.text.BLOCK", 4000)
+    models = []
+    for more in ([], ["--features", "5000"]):
+        assert cli.main(["train", str(data), "-o", str(out), "-q", "--method", method, *more]) == 0
+        models.append(out.read_bytes())
+    assert models[0] == models[1]
 
 
 def test_predict(trained, data, tmp_path, capsys):
@@ -198,6 +228,7 @@ WRONG = {
     "holdout": (["train", "DATA", "-o", "m", "--holdout", "1"], "--holdout must be a fraction"),
     "classes": (["train", "DATA", "-o", "m", "--classes", "1,2"], "label -1.0, which is not one of"),
     "no model": (["inspect", "DATA"], "this is not a file of gossamer"),
+    "path": (["train", "DATA", "-o", "m", "--path", "4", "--penalty", "l1_ball"], "on a path"),
     "alpha": (["train", "DATA", "-o", "m", "--alpha", "-1"], "alpha"),
     "max": (["train", "DATA", "-o", "m", "--max-features", "5"], "beyond max_features"),
     "features": (["train", "DATA", "-o", "m", "--features", "5"], "There are to be 5 features"),

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 import gossamer
-from gossamer import losses, methods, penalties, sources
+from gossamer import lanes, losses, methods, penalties, sources
 from gossamer.arrays import number
 from gossamer.checkpoint import Checkpoint
-from gossamer.lanes import PathTrainer
 from gossamer.model import Model, load, save
 from gossamer.names import resolve
 from gossamer.running import Progress, choose_strength, fitted, measured, run
@@ -28,9 +27,11 @@ from gossamer.sources.blocks import Block
 from gossamer.streaming import Problem, Streaming, as_classes
 
 OK, FAILED, INTERRUPTED = 0, 1, 130  # 2 is argparse's, for a command that is wrong
+STRENGTHS = 16  # learned at once, to choose from
+ALPHA = 1e-5  # where there is no choice
 
 EXAMPLES = """examples:
-  gossamer train clicks.svm.gz -o clicks.gsm --path 16
+  gossamer train clicks.svm.gz -o clicks.gsm
   gossamer train 'day*.vw' -o clicks.gsm --loss logistic --penalty 'elastic_net(l1_ratio=0.9)' --alpha 1e-6
   gossamer train houses.csv -o houses.gsm --loss squared --target price --holdout 0.1
   zcat big.vw.gz | gossamer train - --format vw -o big.gsm --checkpoint state --every 100000
@@ -78,27 +79,26 @@ def train(options: argparse.Namespace) -> int:
         raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
     if not 0 <= options.holdout < 1:
         raise ValueError(f"--holdout must be a fraction from 0 to below 1; {options.holdout} was given.")
+    alpha, path = _strengths(options, method, penalty)
     problem = Problem(
         loss,
         penalty,
-        number(options.alpha, "--alpha", least=0),
+        alpha,
         method,
         not options.no_intercept,
         options.average,
         options.grow,
         None if options.classes is None else _classes(options.classes),
         options.features,
-        options.path,
+        path,
     )
     rows = sources.source(options.data, options.format, **_reading(options))
     if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
         raise ValueError("--passes and --holdout read the data again, which standard input and pipes cannot be.")
-    facts = {"penalty": options.penalty, "alpha": options.alpha, "method": options.method, "passes": options.passes}
+    facts = {"penalty": options.penalty, "alpha": alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
-    if options.path is not None:
-        if options.average or options.grow or options.path < 2:
-            raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
-        stream.make = partial(PathTrainer, alphas=options.path)
+    if path is not None:
+        stream.make = partial(lanes.PathTrainer, alphas=path)
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
     show = Meter(options.passes, quiet=options.quiet or options.json)
@@ -111,7 +111,7 @@ def train(options: argparse.Namespace) -> int:
         if stream.trainer is None:
             raise
         interrupted = True
-    if stream.trainer is not None and options.path is not None:
+    if stream.trainer is not None and path is not None:
         facts |= choose_strength(stream)
     fit = fitted(stream, rows, facts)
     show.clear()
@@ -121,6 +121,30 @@ def train(options: argparse.Namespace) -> int:
         checkpoint.delete()
     _tell_training(options, fit, rows, show, test, interrupted)
     return INTERRUPTED if interrupted else OK
+
+
+def _strengths(options: argparse.Namespace, method: Any, penalty: Any) -> tuple[float, int | None]:
+    """Return the one strength, or how many are learned at once: a path, unless --alpha or the problem is against it."""
+    if options.alpha is not None:
+        if options.path is not None:
+            raise ValueError("--alpha is one strength and --path chooses one of several: give one of the two.")
+        return number(options.alpha, "--alpha", least=0), None
+    if options.path is not None:
+        if options.average or options.grow or options.path < 2:
+            raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
+        lanes.check(method, penalty)
+        return ALPHA, options.path
+    try:
+        lanes.check(method, penalty)
+        against = "--average" if options.average else "--grow" if options.grow else None
+    except ValueError:
+        against = f"{type(method).__name__} with {type(penalty).__name__}"
+    if against is None:
+        return ALPHA, STRENGTHS
+    has_strength = not (penalty.is_set or isinstance(penalty, penalties.NoPenalty))
+    if has_strength and not (options.quiet or options.json):
+        sys.stderr.write(f"{against} learns one strength, not a path: alpha {ALPHA:g} (--alpha sets another)\n")
+    return ALPHA, None
 
 
 def _tell_training(
@@ -418,8 +442,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model file to write")
     p.add_argument("--loss", default="logistic", help=f"one of {', '.join(losses.BY_NAME)} (default logistic)")
     p.add_argument("--penalty", default="l1", help="such as l1, group_l2, 'elastic_net(l1_ratio=0.5)' (default l1)")
-    p.add_argument("--alpha", type=float, default=1e-5, metavar="A", help="the strength of the penalty (default 1e-5)")
-    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass and keep the best, not --alpha")
+    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass, keep the best (default 16)")
+    p.add_argument("--alpha", type=float, metavar="A", help="learn this strength of the penalty only")
     p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
     p.add_argument("--passes", type=int, default=1, metavar="N", help="how often to read the data (default 1)")
     p.add_argument(

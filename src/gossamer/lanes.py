@@ -23,7 +23,7 @@ from gossamer.arrays import Array, floats
 from gossamer.rows import Rows
 from gossamer.schedules import steps
 from gossamer.targets import Targets
-from gossamer.training import Trainer
+from gossamer.training import Trainer, grow
 
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
 SEARCHED = 16  # lanes side by side in the search for steps, so that their state stays in the cache
@@ -53,8 +53,28 @@ def checked_alphas(alphas: Any) -> int | Array:
     return np.unique(given)[::-1].copy()
 
 
+def check(method: Any, penalty: Any) -> None:
+    """Raise where there is no rule for many strengths at once."""
+    if not isinstance(method, (methods.Fobos, methods.RDA, methods.AdaGrad, methods.FTRL)):
+        raise methods.refusal(
+            method,
+            penalty,
+            "on a path: it has no rule for many strengths at once.",
+            "Use 'fobos', 'rda', 'adagrad' or 'ftrl', or OnlineClassifier with one strength.",
+        )
+    if penalty.is_set or isinstance(penalty, penalties.NoPenalty) or not methods.sums_over_features(penalty):
+        raise methods.refusal(
+            method,
+            penalty,
+            "on a path: it is no sum over features with a strength to choose.",
+            "Use 'l1', 'elastic_net', 'berhu', 'l2_squared', 'non_negative_l1', or 'group_l2', 'group_linf', "
+            "'sparse_group_l2' on rows.",
+        )
+
+
 def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes) -> Any:
     """Return a new learner with these lanes, or raise where there is no rule for them."""
+    check(method, penalty)
     maker: Any
     match method:
         case methods.Fobos():
@@ -65,21 +85,6 @@ def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes) -> Any:
             maker = _core.adagrad_rda_lanes if method.form == "rda" else _core.adagrad_fobos_lanes
         case methods.FTRL():
             maker = partial(_core.ftrl_lanes, float(method.beta))
-        case _:
-            raise methods.refusal(
-                method,
-                penalty,
-                "on a path: it has no rule for many strengths at once.",
-                "Use 'fobos', 'rda', 'adagrad' or 'ftrl', or OnlineClassifier with one strength.",
-            )
-    if penalty.is_set or isinstance(penalty, penalties.NoPenalty) or not methods.sums_over_features(penalty):
-        raise methods.refusal(
-            method,
-            penalty,
-            "on a path: it is no sum over features with a strength to choose.",
-            "Use 'l1', 'elastic_net', 'berhu', 'l2_squared', 'non_negative_l1', or 'group_l2', 'group_linf', "
-            "'sparse_group_l2' on rows.",
-        )
     rows = methods.rowwise(penalty, setup)
     assert rows is not None
     settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces))
@@ -221,6 +226,16 @@ class PathTrainer(Trainer):
             yield
         finally:
             self.repeats[-1][1] = self.rounds
+
+    def grown(self, features: int, targets: Targets) -> PathTrainer:
+        """Return a trainer with the same state, made for more features, or for fewer that all came."""
+        if targets.outputs != self.setup.outputs:
+            raise ValueError("A path cannot grow new classes; name all of them before, or use one strength.")
+        new = PathTrainer(self.method, self.penalty, replace(self.setup, features=features), targets, self.alphas)
+        new.pace, new.decided, new.buffer, new.repeats = self.pace, self.decided, self.buffer, self.repeats
+        new.learner = new._made(self.pace)
+        grow(self.learner, new.learner)
+        return new
 
     # What is known
 

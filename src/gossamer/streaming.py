@@ -36,7 +36,7 @@ class Problem:
     @property
     def widens(self) -> bool:
         """Whether features may come later."""
-        return methods.sums_over_features(self.penalty) and self.method.grows and self.path is None
+        return methods.sums_over_features(self.penalty) and self.method.grows
 
     @property
     def needs_classes(self) -> bool:

@@ -112,7 +112,7 @@ class Trainer:
             )
         wider = methods.Setup(features, targets.outputs, setup.alpha, setup.fit_intercept, setup.average)
         new = Trainer(self.method, self.penalty, wider, targets)
-        _grow(self.learner, new.learner)
+        grow(self.learner, new.learner)
         new.pace, new.decided, new.buffer = self.pace, self.decided, self.buffer
         if targets.outputs != setup.outputs:  # the first rows are coded for fewer classes: the step stays
             new.decided, new.buffer = tuning.PREFIX, None
@@ -156,12 +156,12 @@ class Trainer:
         self._loss_call = _core.loss_call(self.targets.loss._core())
 
 
-def _grow(old: Any, new: Any) -> None:
+def grow(old: Any, new: Any) -> None:
     """Put the state of a learner into one with more features or outputs."""
     state = new.state()
     for name, values in old.state().items():
         wide = state[name]
-        if len(wide) == len(values) or not name.startswith(("slots", "sums", "intercept", "average")):
+        if len(wide) == len(values) or not name.startswith(("slots", "sums", "heads", "intercept", "average")):
             state[name] = values
             continue
         rows = (1, 1) if name.startswith("intercept") else (old.features, new.features)
