@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 
 from gossamer import _core, methods, penalties, tuning
 from gossamer.arrays import Array, floats
+from gossamer.records import record
 from gossamer.rows import Rows
 from gossamer.schedules import steps
 from gossamer.targets import Targets
@@ -29,7 +30,7 @@ SPAN = 1e-5  # the weakest strength of a grid over the strongest
 SEARCHED = 16  # lanes side by side in the search for steps, so that their state stays in the cache
 
 
-@dataclass(frozen=True)
+@record
 class Lanes:
     """What the lanes differ in: the strength and the pace of each."""
 

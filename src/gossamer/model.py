@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from gossamer import __version__, _core, container, losses, sources
 from gossamer.arrays import Array
+from gossamer.records import record
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.sources.matrices import Matrices
@@ -24,7 +25,7 @@ KINDS = ("binary", "multiclass", "one_vs_rest", "multilabel", "regression")
 _ARRAYS = {"features": np.int64, "starts": np.int64, "output": np.int32, "value": np.float64, "intercept": np.float64}
 
 
-@dataclass(frozen=True)
+@record
 class Model:
     """A fitted linear model: what predicting and exporting need, without scikit-learn.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gossamer.arrays import Array
+from gossamer.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Rows:
     """Some examples: CSR arrays, targets (n × targets), weights or None for all ones.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gossamer.records import record
 from gossamer.sources.blocks import Ahead, Block, Position, Rejects
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MAX_FEATURES = 1 << 26  # a single number in a file must not claim all memory
 
 
-@dataclass(frozen=True)
+@record
 class Survey:
     """What one reading of a whole source tells."""
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import TYPE_CHECKING, Any
+
+from gossamer.records import record
 
 if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
     from gossamer.arrays import Array
@@ -19,7 +21,7 @@ class ReadError(ValueError):
     """Data that cannot be read: says where and why."""
 
 
-@dataclass(frozen=True)
+@record
 class Position:
     """Where a block ends, so that reading can go on from there."""
 
@@ -29,7 +31,7 @@ class Position:
     rows: int = 0  # rows of all files
 
 
-@dataclass(frozen=True)
+@record
 class BadLine:
     """A line that could not be read."""
 
@@ -43,7 +45,7 @@ class BadLine:
         return f"{self.path}, line {self.line}, column {self.column}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@record
 class BadRow(BadLine):
     """A row of a table that could not be read: its number, and the name of the column."""
 
@@ -53,7 +55,7 @@ class BadRow(BadLine):
         return f"{self.path}, row {self.line}, column {self.column!r}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@record
 class Block:
     """Some rows: CSR arrays, labels, weights or None for all ones, tags or None."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gossamer.arrays import Array
+from gossamer.records import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import BadRow, Block, Position, ReadError
@@ -18,7 +19,7 @@ from gossamer.sources.columns import Columns
 ROWS = 8192  # of a block
 
 
-@dataclass(frozen=True)
+@record
 class Batch:
     """Some rows of a table as arrays by name."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
+from gossamer.records import record
 from gossamer.sources import files
 from gossamer.sources.base import MAX_FEATURES, Source
 from gossamer.sources.blocks import BadLine, Block, Position
@@ -134,7 +135,7 @@ class TextSource(Source):
         return Block(np.zeros(1, np.int64), np.empty(0, np.int32), none, none, None, 0, read.end, bad=(bad,))
 
 
-@dataclass(frozen=True)
+@record
 class Parsed:
     """A piece that was parsed, on its way to become a block: it needs no NumPy, which may still be loading."""
 
