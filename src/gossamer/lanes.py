@@ -186,6 +186,8 @@ class PathTrainer(Trainer):
 
     def _search(self, rows: Rows, alphas: Array) -> Array:
         """Return for each strength the step that `tuning.choose` would, trying several strengths at once."""
+        from concurrent.futures import ThreadPoolExecutor
+
         paces = np.asarray(tuning._candidates(self.method, self.targets.loss, rows, self.setup.outputs), np.float64)
         small, penalty, setup = tuning._compressed(self.penalty, self.setup, rows)
         quarter = len(small) // 4
@@ -202,12 +204,13 @@ class PathTrainer(Trainer):
             order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
             return np.take_along_axis(tried, order, axis=1)
 
-        chosen = []
-        each = max(1, SEARCHED // len(paces))  # strengths at once
-        for some in (alphas[i : i + each] for i in range(0, len(alphas), each)):
+        def best(some: Array) -> Array:
             tried = ranked(some, np.tile(paces, (len(some), 1)), 0, quarter)[:, : len(paces) // 2]
-            chosen.append(ranked(some, tried, quarter, len(small))[:, 0])
-        return np.concatenate(chosen)
+            return ranked(some, tried, quarter, len(small))[:, 0]
+
+        each = max(1, SEARCHED // len(paces))  # strengths at once
+        with ThreadPoolExecutor(2) as pool:
+            return np.concatenate(list(pool.map(best, (alphas[i : i + each] for i in range(0, len(alphas), each)))))
 
     # Learning
 
