@@ -44,6 +44,10 @@ GOSSAMER_COMPILED_ELSEWHERE(float)
 GOSSAMER_COMPILED_ELSEWHERE(double)
 #undef GOSSAMER_COMPILED_ELSEWHERE
 
+// Whether the entries of a sparse matrix are finite and their columns lie in 0 … columns − 1.
+template <class T, class I>
+bool valid_entries(std::span<const I> index, std::span<const T> value, std::int64_t columns);
+
 // Scalar losses, element by element; link fills out[i] from z[i].
 void loss_value(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out);
 void loss_slope(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out);

@@ -9,9 +9,8 @@
 //                            instead, where W_j is A u_t + B v_t with running sums of u and v: at a touch m −= A Σu + B
 //                            Σv with the sums up to then, and at the next m += the same with the sums up to its end.
 //                            Nothing has to be kept of the moment of the touch
-//     slide_to(j, x, z), slide_by(j, x, slope)
-//                            optional, for one output: accumulate and update that keep m right by themselves, in the
-//                            room, which is one multiplication where a line goes on and keeps its kind
+//     slide(j, w, x, slope)  optional, for one output: a move (learner.hpp) that keeps m right by itself, in the room,
+//                            which is one multiplication where a line goes on and keeps its kind
 //     settles(step)          optional: begin(step) changes what is said of the rounds before, so that all paths have to
 //                            be added up first; afterwards the running sums start from zero
 //     room(j)                optional: 1 + outputs numbers beside the state of feature j, so that both are one access
@@ -27,10 +26,14 @@
 #include <utility>
 #include <vector>
 
+#include "pack.hpp"
 #include "penalties.hpp"
 #include "slots.hpp"
 
 namespace gossamer {
+
+template <class Rule>
+constexpr bool slides = requires(Rule& rule) { rule.slide(std::size_t{}, 1.0, 1.0, 1.0); };
 
 // A rule that also averages its weights. One without add_path is averaged by adding up all weights in every round:
 // exact as well, but O(d) a round; Averaged<Rule> is all it takes.
@@ -55,12 +58,17 @@ class Averaged {
     rule_.begin(step);
   }
   void accumulate(std::size_t j, double x, double* z) {
-    if constexpr (slides) return rule_.slide_to(j, x, z);
     if constexpr (lazy) add_path(j);
     rule_.accumulate(j, x, z);
   }
+  double peek(std::size_t j) const
+    requires slides<Rule>
+  {
+    return rule_.peek(j);
+  }
+  Pack peek(std::size_t i, std::size_t j) const { return rule_.peek(i, j); }
+  void move(std::size_t j, double w, double x, double slope) { rule_.slide(j, w, x, slope); }
   void update(std::size_t j, double x, const double* slope) {
-    if constexpr (slides) return rule_.slide_by(j, x, slope);
     rule_.update(j, x, slope);
     if constexpr (lines) rule_.open(j, slot(j) + 1);
   }
@@ -91,7 +99,6 @@ class Averaged {
 
  private:
   static constexpr bool lines = requires(const Rule& rule, double* m) { rule.open(std::size_t{}, m); };
-  static constexpr bool slides = requires(Rule& rule, double* z) { rule.slide_to(std::size_t{}, 1.0, z); };
   static constexpr bool lazy = lines || requires(const Rule& rule, double* m) { rule.add_path(std::size_t{}, 1.0, m); };
   static constexpr bool roomy = requires(Rule& rule) { rule.room(std::size_t{}); };
 
@@ -115,7 +122,7 @@ class Averaged {
   }
   void add_path(std::size_t j) {
     add_path(j, slot(j) + 1);
-    if constexpr (!slides) slot(j)[0] = rounds_;
+    if constexpr (!slides<Rule>) slot(j)[0] = rounds_;
   }
 };
 

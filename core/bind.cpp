@@ -58,6 +58,15 @@ void bind_arrays(nb::module_& m) {
   using Free = nb::call_guard<nb::gil_scoped_release>;
 
   m.def("all_finite", [](Vector<const T> v) { return all_finite(span_of(v)); }, "v"_a.noconvert(), Free());
+  auto bind_valid_entries = [&m]<class I>(I) {
+    m.def(
+        "valid_entries",
+        [](Vector<const I> index, Vector<const T> value, std::int64_t columns) {
+          return index.size() == value.size() && valid_entries(span_of(index), span_of(value), columns);
+        },
+        "index"_a.noconvert(), "value"_a.noconvert(), "columns"_a, Free());
+  };
+  bind_valid_entries(std::int32_t{}), bind_valid_entries(std::int64_t{});
 
   m.def(
       "value",
@@ -229,6 +238,16 @@ void bind_sparse_l1_ball(nb::module_& m) {
           "indices"_a, "out"_a.noconvert(), Free());
 }
 
+// Raises unless there is a row of weights for each feature, and the learner has it.
+void check_rows(const Learner& learner, const Vector<const std::int32_t>& features, const Matrix<double>& weights) {
+  if (weights.shape(0) != features.size() || weights.shape(1) != learner.outputs())
+    throw std::invalid_argument("the weights must have a row a feature and a column an output");
+  for (const std::int32_t j : span_of(features)) {
+    if (j < 0 || static_cast<std::size_t>(j) >= learner.features())
+      throw std::invalid_argument("there is no such feature");
+  }
+}
+
 template <class T>
 void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
            Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y, Weights weight,
@@ -328,6 +347,22 @@ void bind_learners(nb::module_& m) {
             learner.read_average(span_of(weights), span_of(intercept));
           },
           "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
+      .def(
+          "read_some",
+          [](const Learner& learner, Vector<const std::int32_t> features, Matrix<double> weights,
+             Vector<double> intercept) {
+            check_rows(learner, features, weights);
+            learner.read_some(span_of(features), span_of(weights), span_of(intercept));
+          },
+          "features"_a.noconvert(), "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
+      .def(
+          "read_some_average",
+          [](const Learner& learner, Vector<const std::int32_t> features, Matrix<double> weights,
+             Vector<double> intercept) {
+            check_rows(learner, features, weights);
+            learner.read_some_average(span_of(features), span_of(weights), span_of(intercept));
+          },
+          "features"_a.noconvert(), "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
       .def("state",
            [](Learner& learner) {
              nb::dict state;

@@ -118,25 +118,16 @@ class RdaRule {
     }
   }
   // Here the room holds whether a line is open, then m.
-  void slide_to(std::size_t j, double x, double* z)
+  void slide(std::size_t j, double w, double x, double slope)
     requires(K == 1 && shortens<P> && Roomy)
   {
-    double w;
-    weights(j, &w);
-    *z += x * w;
     double* slot = &slots_[j * stride()];
-    if (w == 0 && slot[1] != 0) end_line(j, slot[0]);
-  }
-  void slide_by(std::size_t j, double x, const double* slope) {
-    double* slot = &slots_[j * stride()];
-    const double g = slot[0], h = g + x * slope[0], least = weight_of(weights_, j) * (alpha_ * rounds_);
+    const double g = slot[0], h = g + x * slope, least = weight_of(weights_, j) * (alpha_ * rounds_);
     slot[0] = h;
-    if (slot[1] != 0 && size(h) > least && g * h > 0) {
+    if (w != 0 && slot[1] != 0 && size(h) > least && g * h > 0) {
       slot[2] += trail_.rates() * (h - g);
     } else if (slot[1] != 0 || size(h) > least) {
-      if (slot[1] != 0) end_line(j, g);
-      slot[1] = size(h) > least;
-      open(j, slot + 2);
+      change_line(j, g, size(h) > least);
     }
   }
   void add_path(std::size_t j, double n, double* total) const {
@@ -177,10 +168,12 @@ class RdaRule {
     dual_weights(p_, sum(j), w, rate(gamma_, t), t * alpha_, gamma_ * rho_ * std::sqrt(t), weight_of(weights_, j),
                  scratch_);
   }
-  // The line of g has ended; rare, and kept out of the hot loop.
-  [[gnu::noinline]] void end_line(std::size_t j, double g) {
-    close_lines(j, std::span<const double>(&g, 1), 0.0, &slots_[j * stride() + 2]);
-    slots_[j * stride() + 1] = 0;
+  // The line of g, if there was one, has ended, and one of now may begin; rare, and kept out of the hot loop.
+  [[gnu::noinline]] void change_line(std::size_t j, double g, bool begins) {
+    double* slot = &slots_[j * stride()];
+    if (slot[1] != 0) close_lines(j, std::span<const double>(&g, 1), 0.0, slot + 2);
+    slot[1] = begins;
+    open(j, slot + 2);
   }
   // Adds up the lines of those of the sums g that had one in round `before`.
   void close_lines(std::size_t j, std::span<const double> g, double before, double* m) const {

@@ -117,23 +117,17 @@ class FobosRule {
     const double* slot = &slots_[j * stride()];
     lazy_.close({slot + 1, k_()}, slot[0], weight_of(weights_, j), m);
   }
-  void slide_to(std::size_t j, double x, double* z)
+  // Here the room holds m in its second place; the first is not used.
+  void slide(std::size_t j, double w, double x, double slope)
     requires(K == 1 && Lazy::lines && Roomy)
   {
-    const double* slot = &slots_[j * stride()];
-    const double stamp = slot[0], w = slot[1];
-    accumulate(j, x, z);
-    if (w != 0 && slot[1] == 0) end_line(j, stamp, w);
-  }
-  void slide_by(std::size_t j, double x, const double* slope) {
     double* slot = &slots_[j * stride()];
-    const double w = slot[1];
-    update(j, x, slope);
-    if (lazy_.same_line(w, slot[1])) {
-      slot[3] += lazy_.rounds() * (w - slot[1]);
-    } else {
-      end_line(j, slot[0], w);
-      open(j, slot + 3);
+    const double v = w - x * (eta_ * slope);
+    if (lazy_.same_line(w, v)) {
+      slot[3] += lazy_.rounds() * (w - v);
+      slot[0] = lazy_.now(), slot[1] = v;
+    } else if (slot[1] != 0 || v != 0) {
+      change_line(j, v);
     }
   }
   template <class F>
@@ -152,9 +146,12 @@ class FobosRule {
   std::size_t stride() const { return (1 + Roomy) * (k_() + 1); }
   std::span<double> row(std::size_t j) { return {&slots_[j * stride() + 1], k_()}; }
 
-  // The line of w since the stamp has ended; rare, and kept out of the hot loop.
-  [[gnu::noinline]] void end_line(std::size_t j, double stamp, double w) {
-    lazy_.close({&w, 1}, stamp, weight_of(weights_, j), &slots_[j * stride() + 3]);
+  // The line so far has ended, and the one of v begins; rare, and kept out of the hot loop.
+  [[gnu::noinline]] void change_line(std::size_t j, double v) {
+    double* slot = &slots_[j * stride()];
+    close(j, 0.0, slot + 3);
+    slot[0] = lazy_.now(), slot[1] = v;
+    open(j, slot + 3);
   }
 
   // Brings every feature up to date and starts the record anew.
@@ -165,6 +162,41 @@ class FobosRule {
     }
     lazy_.restart();
   }
+};
+
+// ℓ1 for one output, in one number a feature: every round takes as much off a weight as off any other, so that one that
+// was w when Λ = Σ s was Λ' is soft(v, Λ) ever after, where v = w ± Λ' is the level of Λ that makes it zero.
+template <class P>
+  requires std::is_same_v<P, L1> || std::is_same_v<P, NonNegativeL1>
+class LevelRule {
+ public:
+  static constexpr std::size_t width = 1;
+
+  LevelRule(P p, std::size_t features, double alpha, std::vector<double> weights)
+      : p_(p), alpha_(alpha), weights_(std::move(weights)), levels_(features) {}
+
+  void prefetch(std::size_t j) const { __builtin_prefetch(&levels_[j], 1); }
+  void begin(double eta) { eta_ = eta; }
+  double peek(std::size_t j) const { return p_.prox(levels_[j], total_ * weight_of(weights_, j)); }
+  Pack peek(std::size_t i, std::size_t j) const {
+    return prox_pair(p_, Pack{levels_[i], levels_[j]}, spread(total_) * weights_of(weights_, i, j));
+  }
+  void move(std::size_t j, double w, double x, double slope) {
+    const double v = w - x * (eta_ * slope), rise = total_ * weight_of(weights_, j);
+    levels_[j] = v + (std::is_same_v<P, L1> ? std::copysign(rise, v) : rise);
+  }
+  void end() { total_ += eta_ * alpha_; }
+  void read(std::size_t j, double* w) const { *w = peek(j); }
+  template <class F>
+  void visit(F f) {
+    f("levels", levels_), f("lazy_total", total_);
+  }
+
+ private:
+  P p_;
+  Shared alpha_, eta_, total_;
+  std::vector<double> weights_;  // of the penalty, one a feature, or none
+  Slots levels_;
 };
 
 // n rounds of prox(w, s) with one and the same s.

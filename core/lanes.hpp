@@ -84,8 +84,15 @@ class LaneEngine final : public Lanes {
 
   void read(std::span<double> weights, std::span<double> intercept) const override {
     for (std::size_t j = 0; j < features_; ++j) rule_.read(j, weights.data() + j * outputs_);
-    const auto b = intercept_.values();
-    for (std::size_t c = 0; c < outputs_; ++c) intercept[c] = b.empty() ? 0.0 : b[c];
+    read_intercepts(intercept);
+  }
+  void read_some(Some features, std::span<double> weights, std::span<double> intercept) const override {
+    double* to = weights.data();
+    for (const std::int32_t j : features) rule_.read(static_cast<std::size_t>(j), to), to += outputs_;
+    read_intercepts(intercept);
+  }
+  void read_some_average(Some, std::span<double>, std::span<double>) const override {
+    throw std::logic_error("lanes do not average");
   }
   void read_average(std::span<double>, std::span<double>) const override {
     throw std::logic_error("lanes do not average");
@@ -144,6 +151,11 @@ class LaneEngine final : public Lanes {
   std::size_t k_;
   mutable Intercept intercept_;             // its visitors may write
   std::vector<double> z_, slope_, values_;  // of the example at hand
+
+  void read_intercepts(std::span<double> intercept) const {
+    const auto b = intercept_.values();
+    for (std::size_t c = 0; c < outputs_; ++c) intercept[c] = b.empty() ? 0.0 : b[c];
+  }
 
   void count(const double* values, double weight) {
     double *seen = seen_.data(), *losses = losses_.data(), *squares = squares_.data();

@@ -16,6 +16,7 @@ template <std::size_t K, class P>
 class AddedLanes : public LaneRule<K, P> {
  public:
   using Base = LaneRule<K, P>;
+  static constexpr bool levels = K == 1;  // what the rule with one setting keeps (LevelRule)
   AddedLanes(P p, std::size_t features, std::size_t outputs, const LaneSettings& s, std::vector<double> weights)
       : Base(p, features, outputs, s, std::move(weights), 1, outputs), strengths_(s.alphas) {
     for (std::size_t i = 0; i < s.count(); ++i) strengths_[i] *= s.paces[i];
@@ -46,6 +47,7 @@ template <std::size_t K, class P, class Lazy>
 class RecordedLanes : public LaneRule<K, P> {
  public:
   using Base = LaneRule<K, P>;
+  static constexpr bool levels = false;
   RecordedLanes(P p, std::size_t features, std::size_t outputs, const LaneSettings& s, std::vector<double> weights)
       : Base(p, features, outputs, s, std::move(weights), 1, outputs), features_(features) {
     lazy_.reserve(s.count());
@@ -94,6 +96,8 @@ class RecordedLanes : public LaneRule<K, P> {
 template <class Rounds>
 class FobosLanes : public Rounds {
  public:
+  static constexpr const char* slots_name = Rounds::levels ? "levels" : "slots";
+
   FobosLanes(auto p, std::size_t features, std::size_t outputs, const LaneSettings& s, std::vector<double> weights)
       : Rounds(p, features, outputs, s, std::move(weights)), steps_(outputs * s.count()) {}
 
@@ -130,7 +134,7 @@ class FobosLanes : public Rounds {
   void alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const {
     std::vector<double> w(this->cells());
     read(j, w.data());
-    numbers.push_back(0.0);
+    if (!Rounds::levels) numbers.push_back(0.0);
     numbers.insert(numbers.end(), &w[lane * this->k_()], &w[lane * this->k_()] + this->k_());
   }
   template <class F>

@@ -101,6 +101,10 @@ class Learner {
   virtual void read(std::span<double> weights, std::span<double> intercept) const = 0;  // row-major d × k
   // Their averages over the rounds, w̄_T = (1/T) Σ_{t=1..T} w_{t+1}; throws unless the learner was made to average.
   virtual void read_average(std::span<double> weights, std::span<double> intercept) const = 0;
+  // The same of some features only, in their order.
+  using Some = std::span<const std::int32_t>;
+  virtual void read_some(Some features, std::span<double> weights, std::span<double> intercept) const = 0;
+  virtual void read_some_average(Some features, std::span<double> weights, std::span<double> intercept) const = 0;
   // `grows` is the vector that holds the values, or null where their count is fixed.
   using Visitor = void (*)(void* context, const char* name, std::span<double> values, std::vector<double>* grows);
   virtual void visit(Visitor f, void* context) = 0;
@@ -162,19 +166,21 @@ class Engine final : public Learner {
 
   void read(std::span<double> weights, std::span<double> intercept) const override {
     for (std::size_t j = 0; j < features_; ++j) rule_.read(j, weights.data() + j * outputs_);
-    const auto b = intercept_.values();
-    for (std::size_t r = 0; r < outputs_; ++r) intercept[r] = b.empty() ? 0.0 : b[r];
+    read_intercept(intercept);
   }
   void read_average(std::span<double> weights, std::span<double> intercept) const override {
-    if constexpr (averages<Rule>) {
-      for (std::size_t j = 0; j < features_; ++j) rule_.read_average(j, weights.data() + j * outputs_);
-      const double rounds = std::max(counts_[0], 1.0);
-      for (std::size_t r = 0; r < outputs_; ++r) {
-        intercept[r] = intercept_sum_.empty() ? 0.0 : intercept_sum_[r] / rounds;
-      }
-    } else {
-      throw std::logic_error("this learner was not made to average");
-    }
+    for (std::size_t j = 0; j < features_; ++j) read_average_of(j, weights.data() + j * outputs_);
+    read_average_intercept(intercept);
+  }
+  void read_some(Some features, std::span<double> weights, std::span<double> intercept) const override {
+    double* to = weights.data();
+    for (const std::int32_t j : features) rule_.read(static_cast<std::size_t>(j), to), to += outputs_;
+    read_intercept(intercept);
+  }
+  void read_some_average(Some features, std::span<double> weights, std::span<double> intercept) const override {
+    double* to = weights.data();
+    for (const std::int32_t j : features) read_average_of(static_cast<std::size_t>(j), to), to += outputs_;
+    read_average_intercept(intercept);
   }
 
   void visit(Visitor f, void* context) override {
@@ -190,6 +196,22 @@ class Engine final : public Learner {
   Intercept intercept_;
   std::vector<double> intercept_sum_;  // over the rounds, if it averages
   bool large_;                         // whether the state is beyond the near caches
+
+  void read_intercept(std::span<double> intercept) const {
+    const auto b = intercept_.values();
+    for (std::size_t r = 0; r < outputs_; ++r) intercept[r] = b.empty() ? 0.0 : b[r];
+  }
+  void read_average_of([[maybe_unused]] std::size_t j, [[maybe_unused]] double* w) const {
+    if constexpr (averages<Rule>) {
+      rule_.read_average(j, w);
+    } else {
+      throw std::logic_error("this learner was not made to average");
+    }
+  }
+  void read_average_intercept(std::span<double> intercept) const {
+    const double rounds = std::max(counts_[0], 1.0);
+    for (std::size_t r = 0; r < outputs_; ++r) intercept[r] = intercept_sum_.empty() ? 0.0 : intercept_sum_[r] / rounds;
+  }
 
   template <class T>
   void run(const Examples<T>& examples, const LossCall& loss) {

@@ -39,6 +39,9 @@ std::unique_ptr<Learner> make_fobos(const RowPenalty& penalty, const Setup& give
     } else if constexpr (std::is_same_v<P, SparseL2>) {
       return rule(Stepwise<P>(p, s.features));
     } else {
+      if constexpr (K == 1) {
+        if (!s.average) return engine(LevelRule<P>(p, s.features, s.alpha, s.weights), s);
+      }
       return rule(Additive<P>(p));
     }
   });

@@ -1076,3 +1076,32 @@ def test_names_of_an_earlier_fit_are_forgotten():
     X, y = np.eye(4), np.array([0, 1, 0, 1])
     model = gs.OnlineClassifier().fit(pd.DataFrame(X, columns=list("abcd")), y)
     assert not hasattr(model.fit(X, y), "feature_names_in_")
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("method", ["fobos", "rda", "adagrad", "ftrl", "auto"])
+def test_predictions_from_few_weights_are_the_same_as_from_all(method, labels, average):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 5000), density=0.004, format="csr", rng=rng)
+    y = rng.integers(labels, size=300)
+    model = gs.OnlineClassifier(alpha=1e-4, method=method, average=average, random_state=0).fit(X, y)
+    few = X[[0, 7, 7]]
+    assert few.nnz < X.shape[1] // 4
+    some = model.decision_function(few)  # nothing is read yet: the weights of its features only
+    assert model._read_once.weights is None
+    assert model.coef_.any()  # now all are
+    np.testing.assert_array_equal(model.decision_function(few), some)
+
+
+def test_test_then_train_is_the_progressive_loss_and_grows_with_entries_only():
+    X = sp.csr_array((np.ones(40), (np.arange(40), np.arange(40) % 7 * 1000)), shape=(40, 20_000))
+    y = np.arange(40) % 7 > 3
+    model, losses = gs.OnlineClassifier(alpha=1e-4, method=gs.Fobos(1.0)), []
+    for i in range(40):
+        if i:
+            p = model.predict_proba(X[[i]])[0, int(y[i])]
+            losses.append(-np.log(p))
+            assert model._read_once.weights is None
+        model.partial_fit(X[[i]], y[[i]], classes=[False, True])
+    np.testing.assert_allclose((np.sum(losses) + np.log(2)) / 40, model.progressive_loss_)

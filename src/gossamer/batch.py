@@ -10,13 +10,20 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from gossamer import losses, penalties, solvers, targets
 from gossamer.arrays import Array, floats, number
-from gossamer.linear import Linear, LinearClassifier, LinearRegressor
+from gossamer.callbacks import CallbackSupportMixin, Tasks, with_callbacks
+from gossamer.linear import (
+    Linear,
+    LinearClassifier,
+    LinearRegressor,
+    checked_weights,
+    class_weighted,
+    several_labels,
+    some_weight,
+)
 from gossamer.objective import Objective
 from gossamer.solving import Progress, Solution, solve
 
@@ -59,7 +66,7 @@ class OwnLoss:
         return floats(y, "y", ndim=(1, 2)).astype(np.float64, copy=False)
 
 
-class _Batch(Linear):
+class _Batch(CallbackSupportMixin, Linear):
     """What the estimators share: checking, the objective, and the fit."""
 
     loss: Any
@@ -87,7 +94,7 @@ class _Batch(Linear):
             raise ValueError(f"max_iter must be a whole number, 1 or more; {self.max_iter!r} was given.")
         loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
         X, y = checked(self, X, y)
-        weight = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
+        weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         if not hasattr(loss, "_core"):
             loss = OwnLoss(loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
         coded = self._find_targets(y, loss)
@@ -122,23 +129,29 @@ class _Batch(Linear):
         shape = (objective.features, objective.outputs)
         start = self._weights() if self.warm_start and hasattr(self, "coef_") else None
         start = start if start is not None and start.shape == shape else None
+        tasks = Tasks(self, X, y, "iteration")
+
+        def report(progress: Progress) -> bool:
+            if self.verbose:
+                printed(progress)
+            return tasks.turn(lambda: {"_targets": coded, **_shown(coded, progress.W, progress.intercept)})
+
         solution = solve(
             objective,
             solver,
             tol=self.tol,
             max_iter=self.max_iter,
             start=start,
-            report=printed if self.verbose else None,
+            report=report if self.verbose or tasks.heard else None,
         )
         warn_if_short(solution, objective, self.tol)
         self._targets = coded
         self._show(solution)
+        tasks.finish()
         return self
 
     def _show(self, solution: Solution) -> None:
-        coef = np.ascontiguousarray(solution.W.T)
-        self.coef_ = coef[0] if self._targets.kind == "regression" and self._targets.flat else coef
-        self.intercept_ = solution.intercept
+        self.__dict__.update(_shown(self._targets, solution.W, solution.intercept))
         self.objective_ = solution.certificate.objective
         self.dual_gap_ = solution.certificate.gap
         self.certificate_ = solution.certificate.name
@@ -148,6 +161,12 @@ class _Batch(Linear):
         """Return W, d × k."""
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
         return np.ascontiguousarray(coef.T)
+
+
+def _shown(coded: targets.Targets, W: Array, intercept: Array) -> dict[str, Array]:
+    """Return the attributes that users see of the weights."""
+    coef = np.ascontiguousarray(W.T)
+    return {"coef_": coef[0] if coded.kind == "regression" and coded.flat else coef, "intercept_": intercept}
 
 
 def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, Array]:
@@ -171,21 +190,6 @@ def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, Array]:
     if isinstance(estimator, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     return X, y
-
-
-def checked_weights(sample_weight: Any, n: int) -> Array:
-    """Return one weight a row, finite, not negative and not all zero."""
-    sample_weight = np.asarray(sample_weight)
-    if sample_weight.ndim == 0:
-        sample_weight = np.full(n, sample_weight)
-    weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
-    if len(weight) != n:
-        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
-    if (weight < 0).any():
-        raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
-    if not weight.any():
-        raise ValueError("All sample weights are zero: there is nothing to learn from.")
-    return weight
 
 
 def printed(progress: Progress) -> None:
@@ -294,6 +298,7 @@ class BatchClassifier(LinearClassifier, _Batch):
         self.warm_start = warm_start
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchClassifier:
         """Minimise the objective over these rows."""
         return self._fit(X, y, sample_weight)
@@ -307,26 +312,12 @@ class BatchClassifier(LinearClassifier, _Batch):
 
 def label_targets(y: Array, loss: Any) -> targets.Targets:
     """Return the coding of labels: multinomial for "logistic", one against the rest for other margin losses."""
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
-    if kind == "multilabel-indicator":
+    if several_labels(y):
         return targets.for_indicators(y, loss)
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
-    classes = np.unique(y)
+    classes = targets.distinct(y)
     if isinstance(loss, losses.Hinge) and len(classes) > 2:
         return targets.Targets("one_vs_rest", len(classes), loss, classes)
     return targets.for_labels(classes, loss, False)
-
-
-def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-    """Return the weights of the rows times those of their classes."""
-    if class_weight is None:
-        return weight
-    if coded.kind == "multilabel":
-        raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
-    of_class = compute_class_weight(class_weight, classes=coded.classes, y=y, sample_weight=weight)
-    factors = of_class[coded.index_of(y)]
-    return factors if weight is None else weight * factors
 
 
 class BatchRegressor(LinearRegressor, _Batch):
@@ -381,6 +372,7 @@ class BatchRegressor(LinearRegressor, _Batch):
         self.warm_start = warm_start
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressor:
         """Minimise the objective over these rows."""
         return self._fit(X, y, sample_weight)

@@ -10,18 +10,25 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from gossamer import candidates, induction, losses, targets
-from gossamer.arrays import Array, floats, number
+from gossamer.arrays import Array, number
+from gossamer.callbacks import CallbackSupportMixin, Tasks, with_callbacks
+from gossamer.linear import (
+    LinearClassifier,
+    LinearRegressor,
+    checked_weights,
+    class_weighted,
+    several_labels,
+    some_weight,
+)
 
 __all__ = ["BoostingClassifier", "BoostingRegressor"]
 
 
-class _Boosting(BaseEstimator):
+class _Boosting(CallbackSupportMixin, BaseEstimator):
     """What the two estimators share: checking, the run, and the weights."""
 
     _targets: targets.Targets
@@ -37,22 +44,24 @@ class _Boosting(BaseEstimator):
     def _predicted(self, z: Array) -> Array:
         raise NotImplementedError
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> Any:
         """Learn from all rows.
 
         `validation` is a pair (X, y) on which `history_` follows the loss and the score.
         """
+        induction.check_counts(batch=self.batch, max_rounds=self.max_rounds)
+        tasks = Tasks(self, X, y, "round", int(self.max_rounds))
         # A stand-in learns: whatever raises on the way leaves the estimator as it was.
         new = copy.copy(self)
         loss = losses.resolve(self.loss)
         penalty = induction.resolve_penalty(self.penalty)
         alpha = number(self.alpha, "alpha", least=0)
         induction.check_order(self.order, self.tol)
-        induction.check_counts(batch=self.batch, max_rounds=self.max_rounds)
         kind = candidates.resolve(self.features)
         threads = _threads(self.n_jobs)
         X, y = new._checked(X, y)
-        weight = None if sample_weight is None else _checked_weights(sample_weight, X.shape[0])
+        weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
         weight = self._reweighted(y, weight, coded)
         columns = X.shape[1] if isinstance(kind, candidates.ColumnFeatures) else None
@@ -87,12 +96,18 @@ class _Boosting(BaseEstimator):
         new._targets, new._kind = coded, kind
         if coded.classes is not None:
             new.classes_ = coded.classes
+
+        def fitted(model: induction.Model) -> dict[str, Any]:
+            new.features_, new.weights_, new.intercept_ = model
+            return new.__dict__
+
         model, new.history_, new.stopped_by_ = induction.boost(
-            run, self.order, int(self.max_rounds), watch, self.verbose
+            run, self.order, int(self.max_rounds), watch, self.verbose, lambda model: tasks.turn(lambda: fitted(model))
         )
         new.features_, new.weights_, new.intercept_ = model
         new.n_iter_ = max(len(new.history_) - 1, 1)
         self.__dict__ = new.__dict__
+        tasks.finish()
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
@@ -214,21 +229,6 @@ def _pair(validation: Any) -> tuple[Any, Any]:
     return validation[0], validation[1]
 
 
-def _checked_weights(sample_weight: Any, n: int) -> Array:
-    """Return one weight a row: finite, not negative, not all zero."""
-    sample_weight = np.asarray(sample_weight)
-    if sample_weight.ndim == 0:
-        sample_weight = np.full(n, sample_weight)
-    weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
-    if len(weight) != n:
-        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
-    if (weight < 0).any():
-        raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
-    if not weight.any():
-        raise ValueError("All sample weights are zero: there is nothing to learn from.")
-    return weight
-
-
 def _threads(n_jobs: Any) -> int:
     if n_jobs is None:
         return 1
@@ -237,7 +237,7 @@ def _threads(n_jobs: Any) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
-class BoostingClassifier(ClassifierMixin, _Boosting):
+class BoostingClassifier(LinearClassifier, _Boosting):
     """A sparse classifier over features that it induces: minimise mean loss + α Σ_j Ω(W_j).
 
     In each round the candidates with the best scores come in, all weights are corrected, and features whose weights
@@ -352,74 +352,15 @@ class BoostingClassifier(ClassifierMixin, _Boosting):
         self.verbose = verbose
 
     def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        if kind == "multilabel-indicator":
+        if several_labels(y):
             return targets.for_indicators(y, loss)
-        if kind not in ("binary", "multiclass"):
-            raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
-        return targets.for_labels(np.unique(y), loss, grow=False)
+        return targets.for_labels(targets.distinct(y), loss, grow=False)
 
     def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        if self.class_weight is None:
-            return weight
-        if coded.kind == "multilabel":
-            raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
-        of_class = compute_class_weight(self.class_weight, classes=coded.classes, y=y)
-        factors = of_class[coded.index_of(y)]
-        return factors if weight is None else weight * factors
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores: one a row for two classes, one a class or label otherwise."""
-        return self._scores(self._decide(X))
-
-    def _scores(self, z: Array) -> Array:
-        if self._targets.kind == "binary":
-            return z[:, 0]
-        if self._targets.kind != "multilabel" and z.shape[1] == 2:
-            return z[:, 1] - z[:, 0]
-        return z
-
-    def predict(self, X: Any) -> Array:
-        """Return the classes, or a matrix of 0 and 1 for several labels."""
-        return self._predicted(self._decide(X))
-
-    def _predicted(self, z: Array) -> Array:
-        scores = self._scores(z)
-        if self._targets.kind == "multilabel":
-            return (scores > 0).astype(int)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
-
-    def _has_probabilities(self) -> bool:
-        loss = losses.resolve(self.loss)
-        if not getattr(loss, "probabilistic", False):
-            raise AttributeError(f"{type(loss).__name__} does not give probabilities; 'logistic' and 'multinomial' do.")
-        return True
-
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class (or of each label)."""
-        z = self._decide(X)
-        p = self._targets.loss.link(z)
-        if self._targets.kind == "binary":
-            return np.hstack([1 - p, p])
-        if self._targets.kind == "one_vs_rest":
-            total = p.sum(axis=1, keepdims=True)
-            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-        return p
-
-    @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
+        return class_weighted(self.class_weight, y, weight, coded)
 
 
-class BoostingRegressor(RegressorMixin, _Boosting):
+class BoostingRegressor(LinearRegressor, _Boosting):
     """A sparse regressor over features that it induces: minimise mean loss + α Σ_j Ω(W_j).
 
     As `BoostingClassifier`, for real y; a matrix y makes one output a column. The default loss is in units of y beyond
@@ -487,10 +428,3 @@ class BoostingRegressor(RegressorMixin, _Boosting):
 
     def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
         return targets.for_regression(y, loss)
-
-    def predict(self, X: Any) -> Array:
-        """Return the predictions."""
-        return self._predicted(self._decide(X))
-
-    def _predicted(self, z: Array) -> Array:
-        return z[:, 0] if self._targets.flat else z

@@ -357,11 +357,17 @@ def start(
 
 
 def boost(
-    run: Run, order: str, max_rounds: int, watch: Callable[[Model], tuple[float, float]] | None, verbose: int
+    run: Run,
+    order: str,
+    max_rounds: int,
+    watch: Callable[[Model], tuple[float, float]] | None,
+    verbose: int,
+    turn: Callable[[Model], bool] = lambda model: False,
 ) -> tuple[Model, list[Round], str]:
     """Do rounds until nothing is left to do; return the model, what happened in each round, and why it ended.
 
-    `watch` returns the loss and the score of a model on validation data. After an interrupt the model is that of the
+    `watch` returns the loss and the score of a model on validation data; `turn` is told the model after every round and
+    returns whether to stop. After an interrupt the model is that of the
     last whole round.
     """
     history: list[Round] = []
@@ -391,7 +397,10 @@ def boost(
             more = ORDERS[order](run)
             record()
             if not more:
+                turn(last)
                 return last, history, "no candidate"
+            if turn(last):
+                return last, history, "callback"
     except KeyboardInterrupt:
         warnings.warn("Interrupted: the model is that of the last whole round.", stacklevel=3)
         return last, history, "interrupted"

@@ -1,4 +1,4 @@
-"""What fitted linear models share: weights shown dense or sparse, margins, and predictions from them."""
+"""What the estimators share: checks of labels and weights, weights shown dense or sparse, predictions from margins."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gossamer import losses, targets
-from gossamer.arrays import Array
+from gossamer.arrays import Array, floats
 
 
 class Linear(BaseEstimator):
@@ -67,15 +69,59 @@ def has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class LinearClassifier(ClassifierMixin, Linear):
-    """Scores, classes and probabilities."""
+def several_labels(y: Array) -> bool:
+    """Return whether y is a matrix of 0 and 1, one column a label, or else one label a row; raise if it is neither."""
+    if y.ndim == 1 and y.dtype.kind in "iu":
+        return False
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind not in ("binary", "multiclass", "multilabel-indicator"):
+        raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
+    return bool(kind == "multilabel-indicator")
+
+
+def checked_weights(sample_weight: Any, n: int) -> Array:
+    """Return one weight a row, finite and not negative; all zeros are allowed here."""
+    sample_weight = np.asarray(sample_weight)
+    if sample_weight.ndim == 0:
+        sample_weight = np.full(n, sample_weight)
+    weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
+    if len(weight) != n:
+        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
+    if (weight < 0).any():
+        raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
+    return weight
+
+
+def some_weight(weight: Array) -> Array:
+    """Return the weights; raise if all are zero."""
+    if not weight.any():
+        raise ValueError("All sample weights are zero: there is nothing to learn from.")
+    return weight
+
+
+def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
+    """Return the weights of the rows times those of their classes."""
+    if class_weight is None:
+        return weight
+    if coded.kind == "multilabel":
+        raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
+    of_class = compute_class_weight(class_weight, classes=coded.classes, y=y, sample_weight=weight)
+    factors = of_class[coded.index_of(y)]
+    return factors if weight is None else weight * factors
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):
+    """Scores, classes and probabilities, from margins z = self._decide(X), n × k."""
 
     classes_: Array
     loss: Any
+    _targets: targets.Targets  # how y is coded
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores: one a row for two classes, one a class or label otherwise."""
-        z = self._decide(X)
+        return self._scores(self._decide(X))
+
+    def _scores(self, z: Array) -> Array:
         if self._targets.kind == "binary":
             return z[:, 0]
         if self._targets.kind != "multilabel" and z.shape[1] == 2:
@@ -84,12 +130,13 @@ class LinearClassifier(ClassifierMixin, Linear):
 
     def predict(self, X: Any) -> Array:
         """Return the classes, or a matrix of 0 and 1 for several labels."""
-        z = self.decision_function(X)
+        return self._predicted(self._decide(X))
+
+    def _predicted(self, z: Array) -> Array:
+        scores = self._scores(z)
         if self._targets.kind == "multilabel":
-            return (z > 0).astype(int)
-        if z.ndim == 1:
-            return self.classes_[(z > 0).astype(int)]
-        return self.classes_[np.argmax(z, axis=1)]
+            return (scores > 0).astype(int)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -115,11 +162,15 @@ class LinearClassifier(ClassifierMixin, Linear):
         return tags
 
 
-class LinearRegressor(RegressorMixin, Linear):
-    """Predictions of real targets."""
+class LinearRegressor(RegressorMixin, BaseEstimator):
+    """Predictions of real targets, from margins z = self._decide(X), n × k."""
+
+    _targets: targets.Targets  # how y is coded
 
     def predict(self, X: Any) -> Array:
         """Return the predictions: the mean for "poisson", z otherwise."""
-        z = self._decide(X)
+        return self._predicted(self._decide(X))
+
+    def _predicted(self, z: Array) -> Array:
         z = self._targets.loss.link(z)
         return z[:, 0] if self._targets.flat else z

@@ -9,13 +9,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target, unique_labels
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from gossamer import _core, losses, methods, penalties, sources, targets
-from gossamer.arrays import Array, floats, number
+from gossamer.arrays import Array, number
+from gossamer.callbacks import CallbackSupportMixin, Tasks, with_callbacks
+from gossamer.linear import (
+    Linear,
+    LinearClassifier,
+    LinearRegressor,
+    checked_weights,
+    class_weighted,
+    several_labels,
+    some_weight,
+)
 from gossamer.rows import Rows, csr_arrays
 from gossamer.streaming import Problem, Streaming, settled
 from gossamer.training import Trainer
@@ -23,12 +32,13 @@ from gossamer.training import Trainer
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 
-class _Online(BaseEstimator):
+class _Online(CallbackSupportMixin, Linear):
     """What the two estimators share: checking, the passes, and the weights."""
 
     _trainer: Trainer  # the learner
     _read_once: _ReadOnce  # W and b, once read
     _sparse: bool  # whether coef_ is shown as a sparse matrix
+    _one_model = True  # whether the learner has one set of weights
     n_features_in_: int
 
     def _find_targets(
@@ -51,14 +61,16 @@ class _Online(BaseEstimator):
         random = check_random_state(self.random_state)
         rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
         self.n_iter_ = 0
+        tasks = Tasks(self, X, y, "pass", int(max_passes))
         try:
-            self._run_passes(rows, int(max_passes), random)
+            self._run_passes(rows, int(max_passes), random, tasks)
         except KeyboardInterrupt:
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
         self._read_once = _ReadOnce()
+        tasks.finish()
         return self
 
-    def _run_passes(self, rows: Rows, max_passes: int, random: Any) -> None:
+    def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
         before = np.inf
         for _ in range(max_passes):
             loss, weight = self._trainer.loss_seen, self._trainer.weight_seen
@@ -69,7 +81,7 @@ class _Online(BaseEstimator):
             if self.verbose:
                 used = len(self.nonzero_features_)
                 print(f"pass {self.n_iter_}: progressive loss {now:.6g}, {used} features used", flush=True)
-            if self.tol is not None and not now < before - self.tol:
+            if tasks.turn(dict) or (self.tol is not None and not now < before - self.tol):
                 return
             before = now
 
@@ -183,9 +195,9 @@ class _Online(BaseEstimator):
         X, y, names = self._checked(X, y, width)
         if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
-        weight = None if sample_weight is None else _checked_weights(sample_weight, X.shape[0])
-        if whole and weight is not None and not weight.any():
-            raise ValueError("All sample weights are zero: there is nothing to learn from.")
+        weight = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
+        if whole and weight is not None:
+            some_weight(weight)
         coded = self._find_targets(y, classes, loss, None if fresh else self._targets, whole)
         encoded = coded.encode(y)
         weight = self._reweighted(y, weight, coded, whole)
@@ -250,13 +262,11 @@ class _Online(BaseEstimator):
             names = getattr(probe, "feature_names_in_", None)
             X = X if sp.issparse(X) else sp.csr_array(X)
         else:
-            if not _core.all_finite(np.ascontiguousarray(X.data)):
-                raise ValueError("Input X contains NaN or infinity.")
             if y.dtype.kind == "f" and not np.isfinite(y).all():
                 raise ValueError("Input y contains NaN or infinity.")
         if X.shape[1] >= 2**31:
             raise ValueError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
-        _check_indices(X)
+        _check_entries(X)
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -282,7 +292,7 @@ class _Online(BaseEstimator):
         return W[:, 0] if self._targets.kind == "regression" and self._targets.flat else W.T
 
     @property
-    def intercept_(self) -> Array:
+    def intercept_(self) -> Array:  # type: ignore[override]
         """The intercepts, one an output."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("intercept_ exists once the estimator is fitted.")
@@ -333,9 +343,14 @@ class _Online(BaseEstimator):
         return self
 
     def _decide(self, X: Any) -> Array:
-        """Return z = X W + b, n × k."""
-        W, b = self._read()
+        """Return z = X W + b, n × k; where X has few entries only the weights of its features are read."""
+        check_is_fitted(self, "_trainer")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if sp.issparse(X) and self._read_once.weights is None and X.nnz < self.n_features_in_ // 4 and self._one_model:
+            W, b = self._trainer.read_some(np.ascontiguousarray(X.indices[: X.nnz], np.int32))
+            X = sp.csr_array((X.data, np.arange(X.nnz, dtype=X.indptr.dtype), X.indptr), shape=(X.shape[0], X.nnz))
+        else:
+            W, b = self._read()
         return np.asarray(X @ W) + b
 
     # Saving
@@ -348,42 +363,27 @@ class _Online(BaseEstimator):
         return state
 
     @property
-    def _targets(self) -> targets.Targets:
+    def _targets(self) -> targets.Targets:  # type: ignore[override]
         """How y is coded."""
         return self._trainer.targets
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_trainer")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        return tags
 
-
-def _check_indices(X: Any) -> None:
-    """Raise unless the parts of a CSR matrix fit together: somebody may have written into them."""
-    starts, index = X.indptr, X.indices
-    fits = starts[0] == 0 and starts[-1] <= min(len(index), len(X.data)) and not (starts[1:] < starts[:-1]).any()
-    if not fits or (len(index) and not (index.min() >= 0 and index.max() < X.shape[1])):
-        raise ValueError(
-            f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {X.shape[1] - 1}. "
-            "X.check_format() says what is wrong."
-        )
-
-
-def _checked_weights(sample_weight: Any, n: int) -> Array:
-    """Return one weight a row, finite and not negative; all zeros are allowed here."""
-    sample_weight = np.asarray(sample_weight)
-    if sample_weight.ndim == 0:
-        sample_weight = np.full(n, sample_weight)
-    weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
-    if len(weight) != n:
-        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
-    if (weight < 0).any():
-        raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
-    return weight
+def _check_entries(X: Any) -> None:
+    """Raise unless the parts of a CSR matrix fit together (somebody may have written into them) and are finite."""
+    starts, count = X.indptr, int(X.indptr[-1])
+    fits = starts[0] == 0 and count <= min(len(X.indices), len(X.data)) and not (starts[1:] < starts[:-1]).any()
+    index, value = np.ascontiguousarray(X.indices[:count]), np.ascontiguousarray(X.data[:count])
+    if fits and _core.valid_entries(index, value, X.shape[1]):
+        return
+    if fits and not _core.all_finite(value):
+        raise ValueError("Input X contains NaN or infinity.")
+    raise ValueError(
+        f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {X.shape[1] - 1}. "
+        "X.check_format() says what is wrong."
+    )
 
 
 def _seen(trainer: Trainer) -> tuple[float, float]:
@@ -421,7 +421,7 @@ class _Probe(BaseEstimator):
         return self.estimator.__sklearn_tags__()
 
 
-class OnlineClassifier(ClassifierMixin, _Online):
+class OnlineClassifier(LinearClassifier, _Online):
     """A sparse linear classifier learned online: minimise mean loss + α·Ω(w), one example at a time.
 
     Two classes make one output; more make one output a class, with the joint loss where there is one ("logistic"
@@ -517,6 +517,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         self.random_state = random_state
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
         """Learn from all rows, `max_passes` times, afresh unless `warm_start`."""
         return self._fit(X, y, sample_weight)
@@ -533,83 +534,27 @@ class OnlineClassifier(ClassifierMixin, _Online):
                 if y.ndim != 2 or y.shape[1] != known.outputs:
                     raise ValueError(f"y must have {known.outputs} columns of 0 and 1, as before.")
                 return known
-            return known.with_new_classes(np.unique(y)) if self.grow else known
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        if kind == "multilabel-indicator":
+            return known.with_new_classes(targets.distinct(y)) if self.grow else known
+        if several_labels(y):
             return targets.for_indicators(y, loss)
-        if kind not in ("binary", "multiclass"):
-            raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
         if classes is None:
             if not whole and not self.grow:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            classes = np.unique(y)
+            classes = targets.distinct(y)
         else:
             classes = unique_labels(classes)
         return targets.for_labels(classes, loss, bool(self.grow))
 
     def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
-        if self.class_weight is None:
-            return weight
-        if coded.kind == "multilabel":
-            raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
         if isinstance(self.class_weight, str) and self.class_weight == "balanced" and not whole:
             raise ValueError(
                 "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
                 "from sklearn.utils.compute_class_weight on a sample."
             )
-        of_class = compute_class_weight(self.class_weight, classes=coded.classes, y=y)
-        factors = of_class[coded.index_of(y)]
-        return factors if weight is None else weight * factors
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores: one a row for two classes, one a class or label otherwise."""
-        z = self._decide(X)
-        if self._targets.kind == "binary":
-            return z[:, 0]
-        if self._targets.kind != "multilabel" and z.shape[1] == 2:
-            return z[:, 1] - z[:, 0]
-        return z
-
-    def predict(self, X: Any) -> Array:
-        """Return the classes, or a matrix of 0 and 1 for several labels."""
-        z = self.decision_function(X)
-        if self._targets.kind == "multilabel":
-            return (z > 0).astype(int)
-        if z.ndim == 1:
-            return self.classes_[(z > 0).astype(int)]
-        return self.classes_[np.argmax(z, axis=1)]
-
-    def _has_probabilities(self) -> bool:
-        loss = losses.resolve(self.loss)
-        if not getattr(loss, "probabilistic", False):
-            raise AttributeError(f"{type(loss).__name__} does not give probabilities; 'logistic' and 'multinomial' do.")
-        return True
-
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class (or of each label)."""
-        z = self._decide(X)
-        p = self._targets.loss.link(z)
-        if self._targets.kind == "binary":
-            return np.hstack([1 - p, p])
-        if self._targets.kind == "one_vs_rest":
-            total = p.sum(axis=1, keepdims=True)
-            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-        return p
-
-    @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
+        return class_weighted(self.class_weight, y, weight, coded)
 
 
-class OnlineRegressor(RegressorMixin, _Online):
+class OnlineRegressor(LinearRegressor, _Online):
     """A sparse linear regressor learned online: minimise mean loss + α·Ω(w), one example at a time.
 
     A matrix y makes one output a column. The result does not depend on how the data is cut into calls.
@@ -668,6 +613,7 @@ class OnlineRegressor(RegressorMixin, _Online):
         self.random_state = random_state
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Learn from all rows, `max_passes` times, afresh unless `warm_start`."""
         return self._fit(X, y, sample_weight)
@@ -681,8 +627,3 @@ class OnlineRegressor(RegressorMixin, _Online):
         if known is not None and coded.outputs != known.outputs:
             raise ValueError(f"y must have {known.outputs} columns, as before; it has {coded.outputs}.")
         return coded if known is None else known
-
-    def predict(self, X: Any) -> Array:
-        """Return the predictions: the mean for "poisson", z otherwise."""
-        z = self._targets.loss.link(self._decide(X)) if self.__sklearn_is_fitted__() else self._decide(X)
-        return z[:, 0] if self._targets.flat else z

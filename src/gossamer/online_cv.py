@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gossamer import methods, targets
 from gossamer.arrays import Array
+from gossamer.callbacks import Tasks
 from gossamer.lanes import PathTrainer, checked_alphas
 from gossamer.online import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.rows import Rows
@@ -38,6 +39,8 @@ class _Path(_Online):
 
     # Learning
 
+    _one_model = False
+
     def _checked_strength(self) -> Any:
         if self.select not in ("best", "sparsest"):
             raise ValueError(f"select must be 'best' or 'sparsest'; {self.select!r} was given.")
@@ -50,7 +53,7 @@ class _Path(_Online):
         setup = methods.Setup(features, coded.outputs, 0.0, bool(self.fit_intercept))
         return PathTrainer(methods.resolve_for(self.method, penalty), penalty, setup, coded, strength)
 
-    def _run_passes(self, rows: Rows, max_passes: int, random: Any) -> None:
+    def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
         for done in range(max_passes):
             order = rows.taken(random.permutation(len(rows))) if self.shuffle else rows
             if done == 0:
@@ -66,6 +69,8 @@ class _Path(_Online):
                     f"{self.path_nonzeros_[self._choice().lane]} weights",
                     flush=True,
                 )
+            if tasks.turn(dict):
+                return
 
     # The choice
 

@@ -16,8 +16,9 @@ from sklearn.model_selection import check_cv
 
 from gossamer import losses, penalties, solvers, targets
 from gossamer.arrays import Array, floats, number
-from gossamer.batch import BatchClassifier, BatchRegressor, _Batch, class_weighted, label_targets, printed
-from gossamer.linear import LinearClassifier, LinearRegressor
+from gossamer.batch import BatchClassifier, BatchRegressor, _Batch, label_targets, printed
+from gossamer.callbacks import Tasks, with_callbacks
+from gossamer.linear import LinearClassifier, LinearRegressor, class_weighted
 from gossamer.objective import Objective, default_threads
 from gossamer.solving import Solution, solve
 
@@ -259,7 +260,12 @@ class _CrossValidated(_Batch):
         n_jobs = self.n_jobs or default_threads()
         with ThreadPoolExecutor(max(1, min(n_jobs, len(folds)))) as pool:
             scored = [pool.submit(self._fold, objective, coded, strengths, X, y, weight, *fold) for fold in folds]
-            losses_of_folds = np.stack([future.result() for future in scored])  # folds × strengths
+            tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last is the path of all rows
+            found = []
+            for future in scored:
+                found.append(future.result())
+                tasks.turn(dict)
+            losses_of_folds = np.stack(found)  # folds × strengths
         kept, solutions = walk(
             objective, strengths, self.solver, self.tol, self.max_iter, printed if self.verbose else None
         )
@@ -275,6 +281,8 @@ class _CrossValidated(_Batch):
         self.coef_path_, self.intercept_path_ = path.coefs, path.intercepts
         W = np.ascontiguousarray(path.coefs[best].toarray().T)
         self._show(replace(solutions[best], W=W))
+        tasks.turn(dict)
+        tasks.finish()
         return self
 
     def _fold(
@@ -387,6 +395,7 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchClassifierCV:
         """Choose α, and fit all rows with it."""
         return self._fit_path(X, y, sample_weight)
@@ -454,6 +463,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressorCV:
         """Choose α, and fit all rows with it."""
         return self._fit_path(X, y, sample_weight)

@@ -34,6 +34,8 @@ class Progress:
     seconds: float
     certificate: Certificate
     nonzeros: int
+    W: Array  # the best weights so far
+    intercept: Array
 
 
 def solve(
@@ -54,10 +56,14 @@ def solve(
     solver.check(objective)
     smaller, kept = objective.screened() if screen else (objective, None)
     if kept is not None:
-        solution = _run(smaller, solver, tol, max_iter, None if start is None else start[kept], report)
-        W = np.zeros((objective.features, objective.outputs))
-        W[kept] = solution.W
-        return replace(solution, W=W)
+
+        def whole(found: Any) -> Any:
+            W = np.zeros((objective.features, objective.outputs))
+            W[kept] = found.W
+            return replace(found, W=W)
+
+        reported = None if report is None else lambda progress: report(whole(progress))
+        return whole(_run(smaller, solver, tol, max_iter, None if start is None else start[kept], reported))
     return _run(objective, solver, tol, max_iter, start, report)
 
 
@@ -91,7 +97,9 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
                 best, certificate = replace(point, W=np.array(point.W)), now
             done = objective.enough(certificate, tol)
             nonzeros = int(np.count_nonzero(best.W.any(axis=1)))
-            if report is not None and report(Progress(iteration, perf_counter() - began, certificate, nonzeros)):
+            if report is not None and report(
+                Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, best.intercept)
+            ):
                 break
     except KeyboardInterrupt:
         warnings.warn(f"Interrupted after {iteration} iterations: the best weights so far are kept.", stacklevel=4)

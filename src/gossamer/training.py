@@ -141,6 +141,12 @@ class Trainer:
         (self.learner.read_average if self.setup.average else self.learner.read)(W, b)
         return W, b
 
+    def read_some(self, features: Array) -> tuple[Array, Array]:
+        """Return the rows of W of some features, in their order, and b."""
+        W, b = np.empty((len(features), self.setup.outputs)), np.empty(self.setup.outputs)
+        (self.learner.read_some_average if self.setup.average else self.learner.read_some)(features, W, b)
+        return W, b
+
     # Saving
 
     def __getstate__(self) -> dict[str, Any]:
@@ -158,10 +164,16 @@ class Trainer:
 
 def grow(old: Any, new: Any) -> None:
     """Put the state of a learner into one with more features or outputs."""
-    state = new.state()
-    for name, values in old.state().items():
+    kept, state = old.state(), new.state()
+    if "levels" in kept and "slots" in state:  # one output so far: what is one number becomes a stamp and a weight
+        w = np.empty((old.features, 1))
+        old.read(w, np.empty(1))
+        kept["slots"] = np.hstack([np.full_like(w, kept["lazy_total"][0]), w]).ravel()
+        del kept["levels"]
+    for name, values in kept.items():
         wide = state[name]
-        if len(wide) == len(values) or not name.startswith(("slots", "sums", "heads", "intercept", "average")):
+        stays = not name.startswith(("slots", "sums", "heads", "levels", "intercept", "average"))
+        if len(wide) == len(values) or stays:
             state[name] = values
             continue
         rows = (1, 1) if name.startswith("intercept") else (old.features, new.features)
