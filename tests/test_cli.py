@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -133,6 +134,29 @@ def test_a_path_grows_with_the_features(tmp_path, method, monkeypatch):
         assert cli.main(["train", str(data), "-o", str(out), "-q", "--method", method, *more]) == 0
         models.append(out.read_bytes())
     assert models[0] == models[1]
+
+
+def test_report(tmp_path, capsys):
+    """The page holds what was learned, is well formed, and shows names as they are, not as HTML."""
+    names = [f"f{j}<b>&" for j in range(20)]
+    rows = (
+        f"{label} |" + "".join(f" {n}:{v}" for n, v in zip(names, x, strict=True))
+        for label, x in zip(LABELS, X, strict=True)
+    )
+    data, page = tmp_path / "a.vw", tmp_path / "r.html"
+    data.write_text("\n".join(rows))
+    command = ["train", str(data), "-o", str(tmp_path / "m.gsm"), "--report", str(page), "-q"]
+    for more in (["--holdout", "0.2", "--passes", "2"], ["--alpha", "1e-3"], ["--alpha", "100"]):
+        assert cli.main([*command, *more]) == 0
+        words = page.read_text()
+        tree = ElementTree.fromstring(words.replace("<!doctype html>", "").replace('<meta charset="utf-8">', ""))
+        assert ("progressive loss" in words, "held out: error" in words) == (True, "--holdout" in more)
+        shown = [cell.text for cell in tree.iter("td") if (cell.text or "").startswith("f")]
+        assert set(shown) <= set(names)
+        assert len(shown) == min(30, len(gs.load(tmp_path / "m.gsm").features))
+        assert "<script" not in words
+        assert "http" not in words
+    assert "There are none" in words  # alpha 100 leaves no weight
 
 
 def test_predict(trained, data, tmp_path, capsys):

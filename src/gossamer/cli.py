@@ -18,7 +18,7 @@ from gossamer import sources
 EXAMPLES = """examples:
   gossamer train clicks.svm.gz -o clicks.gsm
   gossamer train 'day*.vw' -o clicks.gsm --loss logistic --penalty 'elastic_net(l1_ratio=0.9)' --alpha 1e-6
-  gossamer train houses.csv -o houses.gsm --loss squared --target price --holdout 0.1
+  gossamer train houses.csv -o houses.gsm --loss squared --target price --holdout 0.1 --report houses.html
   zcat big.vw.gz | gossamer train - --format vw -o big.gsm --checkpoint state --every 100000
   gossamer predict clicks.gsm today.svm --proba -o answers.tsv
   gossamer inspect clicks.gsm --top 30
@@ -158,6 +158,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
     p.add_argument("--grow", action="store_true", help="add classes as they come")
     p.add_argument("--features", type=int, metavar="N", help="the number of features (default: found in the data)")
+    p.add_argument("--report", metavar="FILE.html", help="also write a page about the training and the model")
     p.add_argument("--checkpoint", metavar="DIR", help="keep the state there, and go on from it after a crash")
     p.add_argument(
         "--every", type=int, default=100_000, metavar="N", help="rows from one checkpoint to the next (default 100000)"

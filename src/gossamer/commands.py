@@ -6,6 +6,7 @@ import argparse
 import ast
 import contextlib
 import json
+import math
 import re
 import sys
 import time
@@ -86,7 +87,7 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         stream.make = partial(lanes.PathTrainer, alphas=path)
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
-    show = Meter(options.passes, quiet=options.quiet or options.json)
+    show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)
     interrupted = False
     try:
         run(stream, rows, options.passes, options.holdout, checkpoint, show)
@@ -101,7 +102,12 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     fit = fitted(stream, rows, facts)
     show.clear()
     test = measured(fit, rows, options.holdout) if options.holdout and not interrupted else None
-    save(fit if test is None else _with_facts(fit, {"holdout": test}), options.output)
+    fit = fit if test is None else _with_facts(fit, {"holdout": test})
+    save(fit, options.output)
+    if options.report is not None:
+        from gossamer import report
+
+        report.write(options.report, fit, show.history)
     if checkpoint is not None and not interrupted:
         checkpoint.delete()
     _tell_training(options, fit, rows, show, test, interrupted)
@@ -274,8 +280,10 @@ def export(options: argparse.Namespace) -> None:
 class Meter:
     """The line of live progress on standard error: examples, rate, progressive loss, non-zeros, time left."""
 
-    def __init__(self, passes: int, quiet: bool) -> None:
+    def __init__(self, passes: int, quiet: bool, remember: bool = False) -> None:
         self.passes = passes
+        self.remember = remember
+        self.history: list[tuple[int, float]] = []  # rows seen, and the mean loss by then
         self.shows = not quiet and sys.stderr.isatty()
         self.began = self.last = time.perf_counter()
         self.first = -1  # rows that an earlier run had seen
@@ -290,18 +298,16 @@ class Meter:
         done = (progress.passes + progress.share) / self.passes
         if self.first < 0:
             self.first, self.begun_at = progress.seen, done
-        if not self.shows or now - self.last < 0.25:
-            return
         trainer = progress.stream.trainer
         if trainer is None:
             return
+        if self.remember:
+            self._keep(progress.seen, _mean_loss(progress)[0])
+        if not self.shows or now - self.last < 0.25:
+            return
         rate = (progress.seen - self.first) / max(self.seconds, 1e-9)
-        if progress.stream.problem.path is not None:
-            losses = trainer.progressive()[0]
-            loss, used = losses.min(), int(trainer.nonzeros()[np.argmin(losses)])
-        else:
-            loss = trainer.loss_seen / max(trainer.weight_seen, 1e-300)
-            used = int(trainer.read()[0].any(axis=1).sum())
+        loss, lane = _mean_loss(progress)
+        used = int(trainer.read()[0].any(axis=1).sum() if lane is None else trainer.nonzeros()[lane])
         left = (
             (1 - done) * self.seconds / (done - self.begun_at) if progress.share > 0 and done > self.begun_at else None
         )
@@ -311,11 +317,26 @@ class Meter:
         sys.stderr.flush()
         self.width, self.last = len(line), time.perf_counter()
 
+    def _keep(self, seen: int, loss: float) -> None:
+        if math.isfinite(loss):
+            self.history.append((seen, loss))
+        if len(self.history) > 400:  # a long stream is remembered more coarsely
+            del self.history[1::2]
+
     def clear(self) -> None:
         """Wipe the line."""
         self.seconds = time.perf_counter() - self.began
         if self.width:
             sys.stderr.write("\r" + " " * self.width + "\r")
+
+
+def _mean_loss(progress: Progress) -> tuple[float, int | None]:
+    """Return the mean loss so far, and which strength of a path it is of: the best."""
+    trainer = progress.stream.trainer
+    if progress.stream.problem.path is None:
+        return trainer.loss_seen / max(trainer.weight_seen, 1e-300), None
+    losses = trainer.progressive()[0]
+    return float(losses.min()), int(np.argmin(losses))
 
 
 def _classes(words: str) -> Any:
@@ -328,7 +349,7 @@ def _classes(words: str) -> Any:
 
 def _fingerprint(options: argparse.Namespace) -> dict[str, Any]:
     """Return what must be the same for a run to go on from a checkpoint: all but where results go."""
-    without = {"run", "output", "checkpoint", "every", "json", "quiet", "command"}
+    without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command"}
     return {name: value for name, value in sorted(vars(options).items()) if name not in without}
 
 
