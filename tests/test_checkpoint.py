@@ -244,6 +244,27 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
     assert cli.main(command) == 1
 
 
+def test_learning_does_not_wait_for_a_slow_disk(tmp_path, monkeypatch):
+    data, written, write = svmlight(tmp_path / "a.svm", 900), [], container.write
+    expected = trained(data, tmp_path)
+
+    def slow(path, *rest):
+        if str(path).endswith(NAME):
+            time.sleep(0.5)
+            written.append(path)
+        write(path, *rest)
+
+    monkeypatch.setattr(container, "write", slow)
+    monkeypatch.setattr("gossamer.sources.text.BLOCK", 4000)
+    out = tmp_path / "m.gsm"
+    command = ["train", str(data), "-o", str(out), "-q", "--checkpoint", str(tmp_path / "c"), "--every", "1"]
+    assert cli.main(command) == 0
+    assert out.read_bytes() == expected
+    blocks = len(list(_source(data).blocks()))
+    assert blocks > 10
+    assert 1 <= len(written) < blocks / 2
+
+
 def test_quarantined_lines_come_once(tmp_path, monkeypatch):
     data = svmlight(tmp_path / "a.svm", 900)
     lines = data.read_text().splitlines()

@@ -293,6 +293,19 @@ def test_standard_input_and_the_installed_command(tmp_path, data):
     assert b"--features N" in done.stderr
 
 
+def test_a_reader_that_leaves_early(trained, data):
+    """As in `gossamer predict … | head -1`: no traceback."""
+    data.write_text(text() * 200)
+    command = [sys.executable, "-m", "gossamer", "predict", str(trained), str(data)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline()
+    process.stdout.close()
+    words = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 1
+    assert words == b""
+
+
 def test_training_starts_without_scikit_learn(data, tmp_path):
     code = (
         "import sys; from gossamer.cli import main; code = main(sys.argv[1:]); "
