@@ -33,7 +33,7 @@ def record(cls: type[T]) -> type[T]:
         made.__repr__ = _words
     if made.__eq__ is object.__eq__:
         made.__eq__, made.__hash__ = _equal, _hash
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _set_once(self: Any, name: str, value: Any) -> None:

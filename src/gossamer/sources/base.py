@@ -41,7 +41,7 @@ class Source:
         raise NotImplementedError
 
     def _block(self, read: Any) -> Block:
-        return read  # type: ignore[no-any-return]
+        return read
 
     def begin(self) -> None:
         """Start to read what `blocks` will yield from the beginning."""
