@@ -213,10 +213,11 @@ def _answer_lines(fit: Model, block: Block, z: Any, options: argparse.Namespace)
 def inspect(options: argparse.Namespace) -> None:
     """Show what a model is and its largest weights."""
     fit = load(options.model)
-    W = fit.weights
-    order = np.argsort(-np.abs(W).max(axis=1, initial=0.0), kind="stable")[: options.top]
+    order = np.argsort(-fit.sizes, kind="stable")[: options.top]
+    W = fit.weights_of(order)
     if options.json:
-        rows = [{"name": fit.name(p), "feature": int(fit.features[p]), "weights": W[p].tolist()} for p in order]
+        places = enumerate(order.tolist())
+        rows = [{"name": fit.name(p), "feature": int(fit.features[p]), "weights": W[i].tolist()} for i, p in places]
         words = {
             "kind": fit.kind,
             "loss": type(fit.loss).__name__,
@@ -248,8 +249,8 @@ def inspect(options: argparse.Namespace) -> None:
     heads = ["weight"] if outputs == 1 else labels or [f"output {r}" for r in range(outputs)]
     print(f"\n{'feature':<32}" + "".join(f"{heads[r][:12]:>14}" for r in shown) + ("  …" if outputs > 6 else ""))
     print(f"{'(intercept)':<32}" + "".join(f"{fit.intercept[r]:>14.6g}" for r in shown))
-    for p in order:
-        print(f"{fit.name(p)[:31]:<32}" + "".join(f"{W[p, r]:>14.6g}" for r in shown))
+    for i, p in enumerate(order.tolist()):
+        print(f"{fit.name(p)[:31]:<32}" + "".join(f"{W[i, r]:>14.6g}" for r in shown))
 
 
 def export(options: argparse.Namespace) -> None:

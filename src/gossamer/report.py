@@ -107,20 +107,19 @@ def _path(path: dict[str, Any], alpha: float) -> str:
 
 
 def _weights(fit: Model) -> str:
-    W = fit.weights
-    size = np.abs(W).max(axis=1, initial=0.0)
-    order = np.argsort(-size, kind="stable")[:TOP]
+    order = np.argsort(-fit.sizes, kind="stable")[:TOP]
     if len(order) == 0:
         return "<p>There are none.</p>"
+    W = fit.weights_of(order)
     labels = [] if fit.classes is None else [str(c) for c in fit.classes.tolist()]
     rows = []
-    for p in order.tolist():
-        r = int(np.argmax(np.abs(W[p])))
-        length = 200 * abs(W[p, r]) / size[order[0]]
-        kind = "more" if W[p, r] > 0 else "less"
+    for i, p in enumerate(order.tolist()):
+        r = int(np.argmax(np.abs(W[i])))
+        length = 200 * abs(W[i, r]) / np.abs(W[0]).max()
+        kind = "more" if W[i, r] > 0 else "less"
         of = escape(labels[r]) if W.shape[1] > 1 and len(labels) == W.shape[1] else ""
         rows.append(
-            f'<tr><td>{escape(fit.name(p))}</td><td>{of}</td><td class="number">{W[p, r]:.5g}</td>'
+            f'<tr><td>{escape(fit.name(p))}</td><td>{of}</td><td class="number">{W[i, r]:.5g}</td>'
             f'<td><span class="bar {kind}" style="width: {length:.0f}px"></span></td></tr>'
         )
     return f"<table>{''.join(rows)}</table>"

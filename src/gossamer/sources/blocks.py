@@ -73,6 +73,16 @@ class Block:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def cut(self, most: int) -> Iterator[Block]:
+        """Yield the rows in blocks of at most so many."""
+        if len(self) <= most:
+            yield self
+            return
+        import numpy as np
+
+        for first in range(0, len(self), most):
+            yield self.taken(np.arange(first, min(first + most, len(self))))
+
     def taken(self, which: Array) -> Block:
         """Return some of the rows, compact."""
         import numpy as np
