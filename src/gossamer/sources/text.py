@@ -108,9 +108,7 @@ class TextSource(Source):
         path = self.paths[read.end.file]
         if read.rows is None:
             return self._lost(read, path)
-        got, text = read.rows.arrays(), read.text
-        tags = got["tags"].reshape(-1, 2).tolist()
-        bad = got["bad"]
+        got, text = read.rows.arrays(), read.text or b""
         return Block(
             got["starts"],
             got["index"],
@@ -120,10 +118,8 @@ class TextSource(Source):
             self._width(got["width"]),
             read.end,
             read.share,
-            tags=[str(text[b:e], "utf-8", "replace") for b, e in tags] if text and tags else None,
-            bad=tuple(BadLine(path, read.line + n, column, why, bytes(text[b:e])) for n, column, why, b, e in bad)
-            if text
-            else (),
+            tags=[str(text[b:e], "utf-8", "replace") for b, e in got["tags"].reshape(-1, 2).tolist()] or None,
+            bad=tuple(BadLine(path, read.line + n, at, why, bytes(text[b:e])) for n, at, why, b, e in got["bad"]),
         )
 
     def _lost(self, read: Parsed, path: str) -> Block:
