@@ -145,8 +145,7 @@ def killed_until_done(command, rng, longest):
     while True:
         process = subprocess.Popen(command, stderr=subprocess.PIPE)
         try:
-            moment = rng.uniform(0.0, longest if kills > 0 else longest / 3)  # early at first: some runs are faster
-            _, words = process.communicate(timeout=None if kills >= KILLS else moment)
+            _, words = process.communicate(timeout=rng.uniform(0.0, longest))
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.communicate()
@@ -178,11 +177,12 @@ def test_killed_processes_end_with_the_same_bits(tmp_path, write, extra):
     assert subprocess.run(command, check=True).returncode == 0
     longest = time.perf_counter() - start
     assert out.read_bytes() == expected
-    out.unlink()
-    kills = killed_until_done(command, random.Random(0), longest)
-    assert kills > 0
-    assert out.read_bytes() == expected
-    assert list(folder.iterdir()) == []
+    kills, rng = 0, random.Random(0)
+    while kills < KILLS:  # a run goes on from its checkpoints, and ends after some kills
+        out.unlink()
+        kills += killed_until_done(command, rng, longest)
+        assert out.read_bytes() == expected
+        assert list(folder.iterdir()) == []
 
 
 # What may go wrong
