@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := CMakeLists.txt pyproject.toml $(wildcard core/*) $(shell find src -name '*.py')
-CXX_FILES := $(wildcard core/*.hpp core/*.cpp)
+CXX_FILES := $(wildcard core/*.hpp core/*.cpp tests/fuzz/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 
@@ -43,8 +43,12 @@ sanitize: .venv/installed
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	  $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),tests)
 
-# The readers and the model loader on hostile inputs, under the sanitizers; ARGS is how many seconds.
+# The parsers, then the readers and the model loader, on hostile inputs, under the sanitizers; ARGS is how many seconds each.
 fuzz: .venv/installed
+	mkdir -p $(SANITIZED)
+	$(CXX) -std=c++20 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Icore tests/fuzz/parsers.cpp \
+	  -o $(SANITIZED)/parsers
+	$(SANITIZED)/parsers $(or $(ARGS),60)
 	$(PIP) install -q . $(BUILD) --upgrade --target $(SANITIZED)/site -Cbuild-dir=$(SANITIZED)/cmake \
 	  -Ccmake.define.GOSSAMER_SANITIZE=ON
 	PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \

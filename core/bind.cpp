@@ -730,10 +730,10 @@ void bind_boosting(nb::module_& m) {
       "whole"_a.none());
 }
 
-// A NumPy array that owns what `data` points to.
+// A NumPy array that owns what `data` points to, from malloc.
 template <class T>
 nb::object owned(T* data, std::size_t n) {
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner));
 }
 
@@ -744,7 +744,9 @@ nb::object moved(std::vector<T>&& values) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
-nb::dict as_dict(TextRows& rows) {
+// What was parsed as NumPy arrays, which take it over: this can be asked for once.
+nb::dict arrays_of(TextRows& rows) {
+  if (rows.starts.empty()) throw std::invalid_argument("the arrays were taken before");
   nb::list bad;
   for (const BadLine& b : rows.bad) bad.append(nb::make_tuple(b.line, b.column, b.reason, b.begin, b.end));
   nb::dict d;
@@ -769,7 +771,7 @@ std::int32_t checked(const Names& names, std::int32_t number) {
 
 // Bytes begin … end − 1 of the text: whole lines, the last one ended too. The Python side cuts the text so.
 template <class Parser>
-nb::dict parse(Parser& parser, nb::bytes text, std::size_t begin, std::size_t end) {
+TextRows* parse(Parser& parser, nb::bytes text, std::size_t begin, std::size_t end) {
   if (begin > end || end > text.size()) throw std::invalid_argument("there is no such part of the text");
   const std::string_view view(text.c_str() + begin, end - begin);
   if (!view.empty() && view.back() != '\n') throw std::invalid_argument("the text does not end with a line end");
@@ -778,7 +780,7 @@ nb::dict parse(Parser& parser, nb::bytes text, std::size_t begin, std::size_t en
     nb::gil_scoped_release free;
     rows = parser.parse(view);
   }
-  return as_dict(*rows);
+  return rows.release();
 }
 
 // A scorer holds the arrays of a model, checked by the Python side, and a table of where its features are.
@@ -815,10 +817,16 @@ void bind_scorer(nb::module_& m) {
 void bind_readers(nb::module_& m) {
   nb::class_<Limits>(m, "Limits")
       .def(nb::init<std::size_t, bool, std::int32_t>(), "patience"_a, "need_label"_a, "features"_a);
+  // It waits without NumPy, so that text is parsed while Python is still importing.
+  nb::class_<TextRows>(m, "TextRows")
+      .def("__len__", &TextRows::rows)
+      .def_ro("lines", &TextRows::lines)
+      .def_prop_ro("points", [](const TextRows& rows) { return !rows.bad.empty() || !rows.tags.empty(); })
+      .def("arrays", &arrays_of);
   nb::class_<SvmlightParser>(m, "SvmlightParser")
       .def(nb::init<int, const Limits&>(), "base"_a, "limits"_a)
       .def_prop_ro("base", &SvmlightParser::base)
-      .def("parse", &parse<SvmlightParser>, "text"_a, "begin"_a, "end"_a);
+      .def("parse", &parse<SvmlightParser>, "text"_a, "begin"_a, "end"_a, nb::rv_policy::take_ownership);
 
   nb::class_<Names>(m, "Names")
       .def(nb::init<int, std::int32_t>(), "bits"_a, "most"_a)
@@ -841,7 +849,7 @@ void bind_readers(nb::module_& m) {
 
   nb::class_<VwParser>(m, "VwParser")
       .def(nb::init<Names&, const Limits&>(), "names"_a, "limits"_a, nb::keep_alive<1, 2>())
-      .def("parse", &parse<VwParser>, "text"_a, "begin"_a, "end"_a);
+      .def("parse", &parse<VwParser>, "text"_a, "begin"_a, "end"_a, nb::rv_policy::take_ownership);
 
   nb::class_<CsvColumn>(m, "CsvColumn")
       .def_static("skipped", [] { return CsvColumn{CsvColumn::skipped, 0, {}}; })
@@ -859,7 +867,7 @@ void bind_readers(nb::module_& m) {
   nb::class_<CsvParser>(m, "CsvParser")
       .def(nb::init<std::vector<CsvColumn>, char, Names&, Names&, const Limits&>(), "columns"_a, "delimiter"_a,
            "names"_a, "classes"_a, "limits"_a, nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
-      .def("parse", &parse<CsvParser>, "text"_a, "begin"_a, "end"_a);
+      .def("parse", &parse<CsvParser>, "text"_a, "begin"_a, "end"_a, nb::rv_policy::take_ownership);
   m.def("csv_cut", [](nb::bytes text) { return CsvParser::cut({text.c_str(), text.size()}); }, "text"_a);
 }
 

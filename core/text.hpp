@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,18 +26,30 @@ struct BadLine {
   std::size_t end;      // and ends, without its line end
 };
 
-// An array that is not filled before it is written.
+// An array that is not filled before it is written; `std::free` frees what is released.
 template <class T>
 class Raw {
  public:
-  explicit Raw(std::size_t room) : data_(new T[room]) {}
+  explicit Raw(std::size_t room) : data_(static_cast<T*>(std::malloc(room * sizeof(T)))) {
+    if (!data_) throw std::bad_alloc();
+  }
   T* data() const { return data_.get(); }
   T* release() { return data_.release(); }
-  T& operator[](std::size_t i) { return data_[i]; }
-  const T& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) { return data_.get()[i]; }
+  const T& operator[](std::size_t i) const { return data_.get()[i]; }
+  // Gives back the room beyond the first n.
+  void shrink(std::size_t n) {
+    if (void* kept = std::realloc(data_.get(), std::max<std::size_t>(n, 1) * sizeof(T))) {
+      static_cast<void>(data_.release());
+      data_.reset(static_cast<T*>(kept));
+    }
+  }
 
  private:
-  std::unique_ptr<T[]> data_;
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::unique_ptr<T, Free> data_;
 };
 
 // The rows of a piece of text.
@@ -57,7 +70,7 @@ struct TextRows {
   std::int64_t lines = 0;            // how many lines the text has
   std::vector<BadLine> bad;
 
-  std::size_t rows() const { return starts.size() - 1; }
+  std::size_t rows() const { return starts.empty() ? 0 : starts.size() - 1; }
   void add(std::int32_t feature, double x) {
     index[entries] = feature;
     value[entries++] = x;
@@ -234,6 +247,7 @@ std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limit
     rows->lines += 1 + cursor.inner_lines;
     if (rows->bad.size() >= limits.patience) break;
   }
+  rows->index.shrink(rows->entries), rows->value.shrink(rows->entries);
   return rows;
 }
 

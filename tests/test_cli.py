@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -75,6 +76,9 @@ def test_train_in_words(data, tmp_path, capsys):
 SETTINGS = {
     "penalty": ["--penalty", "elastic_net(l1_ratio=0.3)", "--method", "fobos(step=0.5)"],
     "hinge": ["--loss", "hinge", "--average", "--no-intercept"],
+    "no path": ["--method", "pegasos", "--penalty", "l2_squared", "--loss", "hinge"],
+    "one strength": ["--alpha", "1e-3"],
+    "groups on a path": ["--penalty", "group_l2", "--method", "rda", "--loss", "multinomial", "--classes=-1,1,5"],
     "passes": ["--passes", "3"],
     "coupled": ["--penalty", "l1_ball(3.0)"],
     "regression": ["--loss", "huber(delta=0.5)"],
@@ -103,6 +107,56 @@ def test_path(data, tmp_path, capsys):
     assert made.facts["alpha"] == whole.alphas_[best]
     assert_allclose(made.decision_function(X), whole.at(whole.alphas_[best]).decision_function(X), rtol=1e-9)
     assert cli.main(["train", str(data), "-o", str(out), "--path", "1"]) == 1
+    assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--alpha", "1"]) == 1
+
+
+def test_sixteen_strengths_are_the_default(data, tmp_path, capsys):
+    out = tmp_path / "m.gsm"
+    assert cli.main(["train", str(data), "-o", str(out)]) == 0
+    assert len(gs.load(out).facts["path"]["alphas"]) == 16
+    capsys.readouterr()
+    assert cli.main(["train", str(data), "-o", str(out), "--average"]) == 0
+    assert "--average learns one strength, not a path: alpha 1e-05" in capsys.readouterr().err
+    assert gs.load(out).facts["alpha"] == 1e-5
+    assert cli.main(["train", str(data), "-o", str(out), "--penalty", "l1_ball(3.0)"]) == 0
+    assert "learns one strength" not in capsys.readouterr().err  # a ball has none
+
+
+@pytest.mark.parametrize("method", ["adagrad", "adagrad(form='fobos')", "fobos", "rda", "ftrl"])
+def test_a_path_grows_with_the_features(tmp_path, method, monkeypatch):
+    """Features that come late change nothing: neither the strengths nor the weights."""
+    lines = text().splitlines()
+    data, out = tmp_path / "a.svm", tmp_path / "m.gsm"
+    data.write_text("\n".join([*lines, "1 1500:0.5 3:1", *lines, "-1 5000:1", *lines]) + "\n")
+    monkeypatch.setattr("gossamer.sources.text.BLOCK", 4000)
+    models = []
+    for more in ([], ["--features", "5000"]):
+        assert cli.main(["train", str(data), "-o", str(out), "-q", "--method", method, *more]) == 0
+        models.append(out.read_bytes())
+    assert models[0] == models[1]
+
+
+def test_report(tmp_path, capsys):
+    """The page holds what was learned, is well formed, and shows names as they are, not as HTML."""
+    names = [f"f{j}<b>&" for j in range(20)]
+    rows = (
+        f"{label} |" + "".join(f" {n}:{v}" for n, v in zip(names, x, strict=True))
+        for label, x in zip(LABELS, X, strict=True)
+    )
+    data, page = tmp_path / "a.vw", tmp_path / "r.html"
+    data.write_text("\n".join(rows))
+    command = ["train", str(data), "-o", str(tmp_path / "m.gsm"), "--report", str(page), "-q"]
+    for more in (["--holdout", "0.2", "--passes", "2"], ["--alpha", "1e-3"], ["--alpha", "100"]):
+        assert cli.main([*command, *more]) == 0
+        words = page.read_text()
+        tree = ElementTree.fromstring(words.replace("<!doctype html>", "").replace('<meta charset="utf-8">', ""))
+        assert ("progressive loss" in words, "held out: error" in words) == (True, "--holdout" in more)
+        shown = [cell.text for cell in tree.iter("td") if (cell.text or "").startswith("f")]
+        assert set(shown) <= set(names)
+        assert len(shown) == min(30, len(gs.load(tmp_path / "m.gsm").features))
+        assert "<script" not in words
+        assert "http" not in words
+    assert "There are none" in words  # alpha 100 leaves no weight
 
 
 def test_predict(trained, data, tmp_path, capsys):
@@ -198,6 +252,7 @@ WRONG = {
     "holdout": (["train", "DATA", "-o", "m", "--holdout", "1"], "--holdout must be a fraction"),
     "classes": (["train", "DATA", "-o", "m", "--classes", "1,2"], "label -1.0, which is not one of"),
     "no model": (["inspect", "DATA"], "this is not a file of gossamer"),
+    "path": (["train", "DATA", "-o", "m", "--path", "4", "--penalty", "l1_ball"], "on a path"),
     "alpha": (["train", "DATA", "-o", "m", "--alpha", "-1"], "alpha"),
     "max": (["train", "DATA", "-o", "m", "--max-features", "5"], "beyond max_features"),
     "features": (["train", "DATA", "-o", "m", "--features", "5"], "There are to be 5 features"),
@@ -236,6 +291,19 @@ def test_standard_input_and_the_installed_command(tmp_path, data):
     assert b"read the data again" in done.stderr
     done = run("train", "-", "--format", "svmlight", "-o", out, "--penalty", "l2", input=text().encode())
     assert b"--features N" in done.stderr
+
+
+def test_a_reader_that_leaves_early(trained, data):
+    """As in `gossamer predict … | head -1`: no traceback."""
+    data.write_text(text() * 200)
+    command = [sys.executable, "-m", "gossamer", "predict", str(trained), str(data)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline()
+    process.stdout.close()
+    words = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 1
+    assert words == b""
 
 
 def test_training_starts_without_scikit_learn(data, tmp_path):

@@ -12,7 +12,7 @@ from inputs import SEEDS, mutated, one_input, one_text, seeds
 
 
 def test_right_inputs_are_read(tmp_path):
-    assert [one_text(kind, data, 50, False, tmp_path) for kind, data in SEEDS.items()] == [2, 3, 3]
+    assert [one_text(kind, data, 12, False, tmp_path) for kind, data in SEEDS.items()] == [2, 3, 3]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -235,6 +235,47 @@ def test_a_feature_far_out_claims_no_memory(tmp_path):
     assert_allclose(made.predict(wide), made.intercept + 2 * made.value[-1])
 
 
+SMALL = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))
+from gossamer.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_many_classes_and_features_claim_no_memory(tmp_path):
+    """A file of some megabytes whose weights, written out, would take 80 GB: it is shown, and predicts, in little."""
+    path, n = tmp_path / "m.gsm", 100_000
+    a = {"features": np.arange(n), "starts": np.arange(n + 1), "output": np.arange(n, dtype=np.int32)}
+    a |= {"value": np.linspace(1.0, 2.0, n), "intercept": np.zeros(n)}
+    header = {"schema": 1, "library": "0.1.0", "kind": "multiclass", "loss": ["multinomial", {}], "n_features": n}
+    header |= {"classes": list(range(n)), "names": None, "flat": True, "shared": {}, "input": {}, "facts": {}}
+    container.write(path, header, a)
+    rows = tmp_path / "a.svm"
+    rows.write_text("".join(f"0 {j + 1}:5\n" for j in range(0, n, 100)))
+    run = [sys.executable, "-c", SMALL]
+    done = subprocess.run([*run, "inspect", str(path)], capture_output=True, text=True, check=True)
+    assert "100,000 of 100,000 features" in done.stdout
+    done = subprocess.run(
+        [*run, "predict", str(path), str(rows), "--format", "svmlight"], capture_output=True, text=True, check=True
+    )
+    assert [int(line) for line in done.stdout.split()] == list(range(0, n, 100))
+    with pytest.raises(ValueError, match="too many to write down"):
+        gs.load(path).weights.sum()
+    header["classes"] = ["x" * 10_000_000] + [str(j) for j in range(n - 1)]  # as an array: 4 TB
+    container.write(path, header, a)
+    with pytest.raises(FileError, match="the classes"):
+        gs.load(path)
+
+
+def test_sizes_and_some_weights():
+    a = [np.array(x) for x in ([0, 3, 5, 9], [0, 2, 2, 3, 3], [0, 1, 1], [1.0, -4.0, 2.0], [0.0, 0.0])]
+    made = gs.Model("multiclass", gs.Multinomial(), np.array([0, 1]), 10, *a)
+    assert_allclose(made.sizes, np.abs(made.weights).max(axis=1))
+    assert_allclose(made.weights, [[1, -4], [0, 0], [0, 2], [0, 0]])
+    assert_allclose(made.weights_of(np.array([2, 0])), [[0, 2], [1, -4]])
+
+
 def test_writing_leaves_the_old_file_whole(tmp_path, monkeypatch):
     path = tmp_path / "m.gsm"
     gs.save(FITTED["binary"], path)

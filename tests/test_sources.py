@@ -199,6 +199,55 @@ def test_a_long_line(tmp_path, monkeypatch):
     assert_array_equal(X.toarray(), [[1, 0], [0, 1]])
 
 
+PEAK = """
+import sys
+import gossamer as gs
+try:
+    X, y = gs.read(sys.argv[1], "svmlight", max_features=2**26, on_error=sys.argv[2])
+    print(X.shape, X.nnz, y.tolist())
+except ValueError as error:
+    print(str(error)[:300])
+print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")  # noqa: PTH110
+def test_lines_of_a_hundred_megabytes(tmp_path):
+    """They are read, or refused in words if they are longer still; memory stays within a few times their length."""
+
+    def told(*words):
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, *map(str, words)], capture_output=True, text=True, check=True
+        )
+        *said, peak = done.stdout.splitlines()
+        return "\n".join(said), int(peak) / 1024
+
+    path, n = tmp_path / "long.svm", 9_000_000
+    with path.open("wb") as file:
+        file.write(b"-1 1:1\n1")
+        for first in range(1, n + 1, 100_000):
+            file.write(b"".join(b" %d:0.5" % j for j in range(first, first + 100_000)))
+        file.write(b"\n1 2:1\n")
+    size = path.stat().st_size / 2**20
+    assert size > 95
+    said, peak = told(path, "stop")
+    assert said == f"(3, {n}) {n + 2} [-1.0, 1.0, 1.0]"
+    assert peak < 8 * size
+    with path.open("wb") as file:
+        file.write(b"-1 1:1\n")
+        for _ in range(200):
+            file.write(b"1" * 2**20)  # a number of 200 million digits
+        file.write(b"\n1 2:1\n")
+    said, peak = told(path, "stop")
+    assert "line 2, column 134217728: the line is longer than 134217728 bytes" in said
+    assert peak < 600
+    assert told(path, "skip")[0] == "(2, 2) 2 [-1.0, 1.0]"
+    path.write_bytes(np.random.default_rng(0).bytes(10**8).replace(b"\n", b"x"))
+    said, peak = told(path, "stop")
+    assert "line 1, column 1: a number is needed here" in said
+    assert peak < 800
+
+
 # Files
 
 

@@ -2,6 +2,7 @@
 
 import csv as csv_module
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -304,11 +305,11 @@ def test_columns_that_cannot_be(tmp_path):
     paths = [written(tmp_path / "d.csv", "a,y\n1,2\n"), written(tmp_path / "e.csv", "b,y\n1,2\n")]
     with pytest.raises(ReadError, match="the columns are not those of"):
         list(gs.source(paths).blocks())
-    with pytest.raises(ReadError, match="row 2: the number is not finite"):
+    with pytest.raises(ReadError, match="row 2, column 'x': the number is not finite"):
         list(gs.source(pd.DataFrame({"x": [1.0, np.inf], "y": [0, 1]})).blocks())
-    with pytest.raises(ReadError, match="Row 2 has no label"):
+    with pytest.raises(ReadError, match="row 2, column 'y': the row has no label"):
         list(gs.source(pd.DataFrame({"x": [1.0, 2.0], "y": ["a", None]})).blocks())
-    with pytest.raises(ReadError, match="row 1: a number ≥ 0"):
+    with pytest.raises(ReadError, match="row 1, column 'w': a number ≥ 0"):
         list(gs.source(pd.DataFrame({"x": [1.0], "y": [1], "w": [-1.0]}), weight="w").blocks())
     with pytest.raises(ValueError, match="delimiter must be one character"):
         gs.source(tmp_path / "a.csv", delimiter="ab")
@@ -326,8 +327,46 @@ def test_a_broken_parquet_file(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ReadError, match=r"a\.parquet"):
         list(gs.source(path).blocks())
-    with pytest.raises(ValueError, match="on_error is for text"):
-        gs.source(path, on_error="skip")
+
+
+def test_bad_rows_of_a_parquet_file(tmp_path):
+    """They are told by file, row and column, skipped and counted, or collected, and the others stay as they are."""
+    import pyarrow.parquet as parquet
+
+    n = 9000  # more than a block
+    x, y, w = np.arange(1.0, n + 1), np.arange(n) % 2.0, np.ones(n)
+    x[5], y[[5, 17, 8500]], w[[30, 31]] = np.inf, np.nan, [-1.0, np.nan]
+    color = ["red", "blue"] * (n // 2)
+    whole = pa.table({"x": x, "color": color, "y": y, "w": w})
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    parquet.write_table(whole.slice(0, 100), paths[0])
+    parquet.write_table(whole.slice(100), paths[1])
+    with pytest.raises(ReadError, match=r"a\.parquet, row 6, column 'x': the number is not finite"):
+        list(gs.source(paths, weight="w").blocks())
+    kept = tmp_path / "bad.jsonl"
+    bad, good = [5, 17, 30, 31, 8500], np.setdiff1d(np.arange(n), [5, 17, 30, 31, 8500])
+    for policy in ("skip", ("quarantine", kept)):
+        source = gs.source(paths, weight="w", on_error=policy)
+        X, labels = gs.read(source)
+        assert_array_equal(labels, y[good])
+        assert_array_equal(np.asarray(X[:, [0]].todense()).ravel(), x[good])
+        assert source.rejects.count == 5
+        assert source.rejects.examples[-1] == f"{paths[1]}, row 8401, column 'y': the row has no label"
+    rows = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert [row["color"] for row in rows] == [color[i] for i in bad]
+    assert rows[2] == {"x": 31.0, "color": "red", "y": 0.0, "w": -1.0}
+
+
+def test_bad_rows_of_a_data_frame():
+    frame = pd.DataFrame({"x": [1.0, "two", 3.0, None], "y": ["a", "b", None, "b"]})
+    source = gs.source(frame, on_error="skip", numbers=["x"])
+    X, y = gs.read(source)
+    assert_array_equal(X.toarray(), [[1.0], [0.0]])
+    assert y.tolist() == ["a", "b"]
+    assert source.rejects.examples == [
+        "the data frame, row 2, column 'x': a number is needed; 'two' was given",
+        "the data frame, row 3, column 'y': the row has no label",
+    ]
 
 
 def test_a_parquet_file_goes_on_where_it_was(tmp_path):

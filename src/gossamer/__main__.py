@@ -1,7 +1,5 @@
 """`python -m gossamer` is the command `gossamer`."""
 
-import sys
+from gossamer.cli import command
 
-from gossamer.cli import main
-
-sys.exit(main())
+command()

@@ -42,8 +42,12 @@ class Checkpoint:
         self._failure: BaseException | None = None
 
     def offer(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
-        """Write one if it is time: `seen` rows came so far in all passes, `passes` of them are complete."""
-        if seen - self._saved >= self.every and stream.trainer is not None:
+        """Write one if it is time: `seen` rows came so far in all passes, `passes` of them are complete.
+
+        Learning does not wait for a slow disk: while the last one is on its way there, the next waits for its turn.
+        """
+        writing = self._writer is not None and self._writer.is_alive()
+        if seen - self._saved >= self.every and stream.trainer is not None and not writing:
             self.save(stream, source, position, passes, seen)
 
     def save(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:

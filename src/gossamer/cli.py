@@ -1,38 +1,25 @@
-"""The command line: train, predict, inspect, export, demo. Starts without scikit-learn."""
+"""The command line: how it is written, and a light start. What it does is in `commands`.
+
+Reading begins before NumPy is imported, so that the first blocks are parsed by then.
+"""
 
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import json
-import re
+import os
 import sys
-import time
-from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import gossamer
-from gossamer import losses, methods, penalties, sources
-from gossamer.arrays import number
-from gossamer.checkpoint import Checkpoint
-from gossamer.lanes import PathTrainer
-from gossamer.model import Model, load, save
-from gossamer.names import resolve
-from gossamer.running import Progress, choose_strength, fitted, measured, run
-from gossamer.sources.blocks import Block
-from gossamer.streaming import Problem, Streaming, as_classes
-
-OK, FAILED, INTERRUPTED = 0, 1, 130  # 2 is argparse's, for a command that is wrong
+from gossamer import sources
 
 EXAMPLES = """examples:
-  gossamer train clicks.svm.gz -o clicks.gsm --path 16
+  gossamer train clicks.svm.gz -o clicks.gsm
   gossamer train 'day*.vw' -o clicks.gsm --loss logistic --penalty 'elastic_net(l1_ratio=0.9)' --alpha 1e-6
-  gossamer train houses.csv -o houses.gsm --loss squared --target price --holdout 0.1
+  gossamer train houses.csv -o houses.gsm --loss squared --target price --holdout 0.1 --report houses.html
   zcat big.vw.gz | gossamer train - --format vw -o big.gsm --checkpoint state --every 100000
   gossamer predict clicks.gsm today.svm --proba -o answers.tsv
   gossamer inspect clicks.gsm --top 30
@@ -40,228 +27,40 @@ EXAMPLES = """examples:
 """
 
 
-def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
-    """Return the part that a word such as `l1` or `elastic_net(l1_ratio=0.3)` stands for.
-
-    >>> part("elastic_net(l1_ratio=0.3)", penalties.BY_NAME, "penalty").l1_ratio
-    0.3
-    """
-    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
-    if match is None:
-        raise ValueError(
-            f"A {noun} is a name such as {next(iter(table))!r}, with settings in brackets; {text!r} was given."
-        )
-    name, settings = match.groups()
-    if not settings:
-        return resolve(name, table, noun, ())
-    resolve(name, dict.fromkeys(table, str), noun, ())
-    try:
-        call = ast.parse(f"f({settings})", mode="eval").body
-        assert isinstance(call, ast.Call)
-        given = [ast.literal_eval(value) for value in call.args]
-        named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-        return table[name](*given, **named)
-    except (SyntaxError, TypeError, AssertionError) as error:
-        raise ValueError(f"The settings of the {noun} {text!r} are wrong: {error}") from None
-
-
-# Commands
+OK, FAILED, INTERRUPTED = 0, 1, 130  # 2 is argparse's, for a command that is wrong
 
 
 def train(options: argparse.Namespace) -> int:
     """Learn a model from files."""
-    penalty = part(options.penalty, penalties.BY_NAME, "penalty")
-    auto = options.method == "auto"
-    method = methods.resolve_for("auto", penalty) if auto else part(options.method, methods.BY_NAME, "method")
-    loss = part(options.loss, losses.BY_NAME, "loss")
-    if options.passes < 1:
-        raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
-    if not 0 <= options.holdout < 1:
-        raise ValueError(f"--holdout must be a fraction from 0 to below 1; {options.holdout} was given.")
-    problem = Problem(
-        loss,
-        penalty,
-        number(options.alpha, "--alpha", least=0),
-        method,
-        not options.no_intercept,
-        options.average,
-        options.grow,
-        None if options.classes is None else _classes(options.classes),
-        options.features,
-        options.path,
-    )
-    rows = sources.source(options.data, options.format, **_reading(options))
-    if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
-        raise ValueError("--passes and --holdout read the data again, which standard input and pipes cannot be.")
-    facts = {"penalty": options.penalty, "alpha": options.alpha, "method": options.method, "passes": options.passes}
-    stream, checkpoint = Streaming(problem), None
-    if options.path is not None:
-        if options.average or options.grow or options.path < 2:
-            raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
-        stream.make = partial(PathTrainer, alphas=options.path)
-    if options.checkpoint is not None:
-        checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
-    show = Meter(options.passes, quiet=options.quiet or options.json)
-    interrupted = False
-    try:
-        run(stream, rows, options.passes, options.holdout, checkpoint, show)
-        if checkpoint is not None:
-            checkpoint.finish()
-    except KeyboardInterrupt:
-        if stream.trainer is None:
-            raise
-        interrupted = True
-    if stream.trainer is not None and options.path is not None:
-        facts |= choose_strength(stream)
-    fit = fitted(stream, rows, facts)
-    show.clear()
-    test = measured(fit, rows, options.holdout) if options.holdout and not interrupted else None
-    save(fit if test is None else _with_facts(fit, {"holdout": test}), options.output)
-    if checkpoint is not None and not interrupted:
-        checkpoint.delete()
-    _tell_training(options, fit, rows, show, test, interrupted)
-    return INTERRUPTED if interrupted else OK
+    with contextlib.closing(sources.source(options.data, options.format, **_reading(options))) as rows:
+        if options.checkpoint is None or not any(Path(options.checkpoint).glob("*")):
+            rows.begin()
+        from gossamer import commands
 
-
-def _tell_training(
-    options: argparse.Namespace, fit: Model, rows: Any, show: Meter, test: dict[str, float] | None, interrupted: bool
-) -> None:
-    facts = fit.facts
-    summary = {
-        "model": str(options.output),
-        "rows": facts["rows"],
-        "features": fit.n_features,
-        "nonzero_features": len(fit.features),
-        "progressive_loss": facts["progressive_loss"],
-        "step": facts["step"],
-        "alpha": facts["alpha"],
-        "path": facts.get("path"),
-        "seconds": round(show.seconds, 3),
-        "skipped_lines": rows.rejects.count,
-        "collisions": facts["collisions"],
-        "holdout": test,
-        "interrupted": interrupted,
-    }
-    if options.json:
-        print(json.dumps(summary))
-        return
-    if options.quiet:
-        return
-    say = sys.stderr.write
-    if "path" in facts:
-        say(f"{'alpha':>10}  {'progressive loss':>16}  {'weights':>9}\n")
-        path = facts["path"]
-        for alpha, loss, count in zip(path["alphas"], path["progressive_loss"], path["nonzeros"], strict=True):
-            mark = "  <- chosen" if alpha == facts["alpha"] else ""
-            say(f"{alpha:>10.3g}  {'diverged' if loss is None else format(loss, '.5f'):>16}  {count:>9,}{mark}\n")
-    say(f"{facts['rows']:,} examples in {show.seconds:.2f} s, progressive loss {facts['progressive_loss']:.5f}\n")
-    say(f"{len(fit.features):,} of {fit.n_features:,} features have weights\n")
-    if test is not None and test["rows"]:
-        what = f"R² {test['r2']:.4f}" if "r2" in test else f"error {test['error']:.4f}"
-        say(f"held out: {test['rows']:,.0f} examples, loss {test['loss']:.5f}, {what}\n")
-    if rows.rejects.count:
-        say(f"{rows.rejects.count:,} lines could not be read, for instance:\n")
-        say("".join(f"  {line}\n" for line in rows.rejects.examples))
-    if facts["collisions"]:
-        say(f"{facts['collisions']:,} hashed features have several names, {len(fit.shared)} of them with weights\n")
-    say(f"{'interrupted; ' if interrupted else ''}model written to {options.output}\n")
+        return INTERRUPTED if commands.train(options, rows) else OK
 
 
 def predict(options: argparse.Namespace) -> int:
-    """Write one line a row: the answer, and the probabilities or scores where they are asked for."""
-    fit = load(options.model)
-    if options.proba and not fit.probabilistic:
-        raise ValueError(f"{type(fit.loss).__name__} gives no probabilities; use --scores.")
-    reading = {name: value for name, value in _reading(options).items() if name in ("on_error", "max_features")}
-    if options.format is not None:
-        reading["format"] = options.format
-    count = 0
-    with contextlib.ExitStack() as stack:
-        out: Any = sys.stdout
-        if options.output is not None:
-            out = stack.enter_context(Path(options.output).open("w", encoding="utf-8"))
-        for block, z in fit.each_scores(options.data, **reading):
-            out.writelines(_answer_lines(fit, block, z, options))
-            count += len(block)
-    if options.json:
-        print(json.dumps({"rows": count, "output": options.output}), file=sys.stderr)
+    """Write the answers of a model, one line a row."""
+    from gossamer import commands
+
+    commands.predict(options, _reading(options) | ({"format": options.format} if options.format else {}))
     return OK
-
-
-def _answer_lines(fit: Model, block: Block, z: Any, options: argparse.Namespace) -> Iterator[str]:
-    columns = [np.atleast_2d(fit.answers(z).T).T.astype(object)]
-    if options.proba:
-        columns.append(fit.probabilities(z).astype(object))
-    if options.scores:
-        columns.append(np.atleast_2d(fit.decisions(z).T).T.astype(object))
-    tags = block.tags if block.tags is not None and any(block.tags) else None
-    for i, row in enumerate(np.hstack(columns).tolist()):
-        yield "\t".join([str(word) for word in row] + ([tags[i]] if tags else [])) + "\n"
 
 
 def inspect(options: argparse.Namespace) -> int:
     """Show what a model is and its largest weights."""
-    fit = load(options.model)
-    W = fit.weights
-    order = np.argsort(-np.abs(W).max(axis=1, initial=0.0), kind="stable")[: options.top]
-    if options.json:
-        rows = [{"name": fit.name(p), "feature": int(fit.features[p]), "weights": W[p].tolist()} for p in order]
-        words = {
-            "kind": fit.kind,
-            "loss": type(fit.loss).__name__,
-            "classes": None if fit.classes is None else fit.classes.tolist(),
-            "n_features": fit.n_features,
-            "nonzero_features": len(fit.features),
-            "nonzero_weights": len(fit.value),
-            "intercept": fit.intercept.tolist(),
-            "input": fit.input,
-            "facts": fit.facts,
-            "shared": fit.shared,
-            "largest": rows,
-        }
-        print(json.dumps(words, ensure_ascii=False))
-        return OK
-    labels = [] if fit.classes is None else [str(c) for c in fit.classes.tolist()]
-    shortened = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
-    print(f"{fit.kind} model, {type(fit.loss).__name__} loss" + (f", classes {shortened}" if labels else ""))
-    print(f"{len(fit.features):,} of {fit.n_features:,} features have weights")
-    for name, value in fit.facts.items():
-        print(f"  {name:<18} {value}")
-    if fit.shared:
-        print(
-            f"{len(fit.shared)} names share their weight with another: "
-            + ", ".join(f"{a} / {b}" for a, b in list(fit.shared.items())[:5])
-        )
-    outputs = len(fit.intercept)
-    shown = range(min(outputs, 6))
-    heads = ["weight"] if outputs == 1 else labels or [f"output {r}" for r in range(outputs)]
-    print(f"\n{'feature':<32}" + "".join(f"{heads[r][:12]:>14}" for r in shown) + ("  …" if outputs > 6 else ""))
-    print(f"{'(intercept)':<32}" + "".join(f"{fit.intercept[r]:>14.6g}" for r in shown))
-    for p in order:
-        print(f"{fit.name(p)[:31]:<32}" + "".join(f"{W[p, r]:>14.6g}" for r in shown))
+    from gossamer import commands
+
+    commands.inspect(options)
     return OK
 
 
 def export(options: argparse.Namespace) -> int:
     """Write a model in another language."""
-    from gossamer import exports
+    from gossamer import commands
 
-    fit = load(options.model)
-    if options.to == "onnx":
-        data = exports.to_onnx(fit)
-        if options.output is None:
-            sys.stdout.buffer.write(data)
-        else:
-            Path(options.output).write_bytes(data)
-        return OK
-    if options.to == "sql":
-        text = exports.to_sql(fit, options.table, options.layout, options.key)
-    else:
-        text = exports.to_c(fit, options.name) if options.to == "c" else exports.to_json(fit) + "\n"
-    if options.output is None:
-        sys.stdout.write(text)
-    else:
-        Path(options.output).write_text(text, encoding="utf-8")
+    commands.export(options)
     return OK
 
 
@@ -271,56 +70,6 @@ def demo(options: argparse.Namespace) -> int:
 
     demonstration.show()
     return OK
-
-
-# What the commands share
-
-
-class Meter:
-    """The line of live progress on standard error: examples, rate, progressive loss, non-zeros, time left."""
-
-    def __init__(self, passes: int, quiet: bool) -> None:
-        self.passes = passes
-        self.shows = not quiet and sys.stderr.isatty()
-        self.began = self.last = time.perf_counter()
-        self.first = -1  # rows that an earlier run had seen
-        self.begun_at = 0.0
-        self.seconds = 0.0
-        self.width = 0
-
-    def __call__(self, progress: Progress) -> None:
-        """Show how far it is, a few times a second."""
-        now = time.perf_counter()
-        self.seconds = now - self.began
-        done = (progress.passes + progress.share) / self.passes
-        if self.first < 0:
-            self.first, self.begun_at = progress.seen, done
-        if not self.shows or now - self.last < 0.25:
-            return
-        trainer = progress.stream.trainer
-        if trainer is None:
-            return
-        rate = (progress.seen - self.first) / max(self.seconds, 1e-9)
-        if progress.stream.problem.path is not None:
-            losses = trainer.progressive()[0]
-            loss, used = losses.min(), int(trainer.nonzeros()[np.argmin(losses)])
-        else:
-            loss = trainer.loss_seen / max(trainer.weight_seen, 1e-300)
-            used = int(trainer.read()[0].any(axis=1).sum())
-        left = (
-            (1 - done) * self.seconds / (done - self.begun_at) if progress.share > 0 and done > self.begun_at else None
-        )
-        line = f"{progress.seen:,} examples  {rate:,.0f}/s  loss {loss:.5f}  {used:,} features"
-        line += "" if left is None else f"  {100 * done:.0f}%  {left:.0f} s left"
-        sys.stderr.write("\r" + line.ljust(self.width))
-        sys.stderr.flush()
-        self.width, self.last = len(line), time.perf_counter()
-
-    def clear(self) -> None:
-        """Wipe the line."""
-        self.seconds = time.perf_counter() - self.began
-        if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
 
 
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
@@ -343,26 +92,6 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
         else:
             raise ValueError("--on-error is stop, skip, or quarantine FILE.")
     return given
-
-
-def _classes(words: str) -> Any:
-    values = [word.strip() for word in words.split(",")]
-    try:
-        return as_classes(np.array([float(v) for v in values]))
-    except ValueError:
-        return np.unique(np.array(values))
-
-
-def _fingerprint(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what must be the same for a run to go on from a checkpoint: all but where results go."""
-    without = {"run", "output", "checkpoint", "every", "json", "quiet", "command"}
-    return {name: value for name, value in sorted(vars(options).items()) if name not in without}
-
-
-def _with_facts(fit: Model, facts: dict[str, Any]) -> Model:
-    from dataclasses import replace
-
-    return replace(fit, facts=fit.facts | facts)
 
 
 def _add_reading(parser: argparse.ArgumentParser, everything: bool) -> None:
@@ -416,10 +145,10 @@ def parser() -> argparse.ArgumentParser:
         "data", nargs="+", metavar="DATA", help="files or patterns, plain or compressed; - is standard input"
     )
     p.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model file to write")
-    p.add_argument("--loss", default="logistic", help=f"one of {', '.join(losses.BY_NAME)} (default logistic)")
+    p.add_argument("--loss", default="logistic", help="such as logistic, squared, 'huber(delta=2)' (default logistic)")
     p.add_argument("--penalty", default="l1", help="such as l1, group_l2, 'elastic_net(l1_ratio=0.5)' (default l1)")
-    p.add_argument("--alpha", type=float, default=1e-5, metavar="A", help="the strength of the penalty (default 1e-5)")
-    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass and keep the best, not --alpha")
+    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass, keep the best (default 16)")
+    p.add_argument("--alpha", type=float, metavar="A", help="learn this strength of the penalty only")
     p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
     p.add_argument("--passes", type=int, default=1, metavar="N", help="how often to read the data (default 1)")
     p.add_argument(
@@ -430,6 +159,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
     p.add_argument("--grow", action="store_true", help="add classes as they come")
     p.add_argument("--features", type=int, metavar="N", help="the number of features (default: found in the data)")
+    p.add_argument("--report", metavar="FILE.html", help="also write a page about the training and the model")
     p.add_argument("--checkpoint", metavar="DIR", help="keep the state there, and go on from it after a crash")
     p.add_argument(
         "--every", type=int, default=100_000, metavar="N", help="rows from one checkpoint to the next (default 100000)"
@@ -496,3 +226,14 @@ def main(arguments: list[str] | None = None) -> int:
             print(json.dumps({"error": words}))
         sys.stderr.write(f"gossamer {options.command}: {words}\n")
         return FAILED
+
+
+def command() -> None:
+    """Run as a process of its own: it leaves at once, as taking all modules apart takes a tenth of a short run."""
+    code = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (BrokenPipeError, ValueError):  # nobody reads any more, or `main` noticed and closed it
+        code = FAILED
+    os._exit(code)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -20,16 +20,17 @@ import numpy as np
 
 from gossamer import _core, methods, penalties, tuning
 from gossamer.arrays import Array, floats
+from gossamer.records import record
 from gossamer.rows import Rows
 from gossamer.schedules import steps
 from gossamer.targets import Targets
-from gossamer.training import Trainer
+from gossamer.training import Trainer, grow
 
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
 SEARCHED = 16  # lanes side by side in the search for steps, so that their state stays in the cache
 
 
-@dataclass(frozen=True)
+@record
 class Lanes:
     """What the lanes differ in: the strength and the pace of each."""
 
@@ -53,8 +54,28 @@ def checked_alphas(alphas: Any) -> int | Array:
     return np.unique(given)[::-1].copy()
 
 
+def check(method: Any, penalty: Any) -> None:
+    """Raise where there is no rule for many strengths at once."""
+    if not isinstance(method, (methods.Fobos, methods.RDA, methods.AdaGrad, methods.FTRL)):
+        raise methods.refusal(
+            method,
+            penalty,
+            "on a path: it has no rule for many strengths at once.",
+            "Use 'fobos', 'rda', 'adagrad' or 'ftrl', or OnlineClassifier with one strength.",
+        )
+    if penalty.is_set or isinstance(penalty, penalties.NoPenalty) or not methods.sums_over_features(penalty):
+        raise methods.refusal(
+            method,
+            penalty,
+            "on a path: it is no sum over features with a strength to choose.",
+            "Use 'l1', 'elastic_net', 'berhu', 'l2_squared', 'non_negative_l1', or 'group_l2', 'group_linf', "
+            "'sparse_group_l2' on rows.",
+        )
+
+
 def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes) -> Any:
     """Return a new learner with these lanes, or raise where there is no rule for them."""
+    check(method, penalty)
     maker: Any
     match method:
         case methods.Fobos():
@@ -65,21 +86,6 @@ def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes) -> Any:
             maker = _core.adagrad_rda_lanes if method.form == "rda" else _core.adagrad_fobos_lanes
         case methods.FTRL():
             maker = partial(_core.ftrl_lanes, float(method.beta))
-        case _:
-            raise methods.refusal(
-                method,
-                penalty,
-                "on a path: it has no rule for many strengths at once.",
-                "Use 'fobos', 'rda', 'adagrad' or 'ftrl', or OnlineClassifier with one strength.",
-            )
-    if penalty.is_set or isinstance(penalty, penalties.NoPenalty) or not methods.sums_over_features(penalty):
-        raise methods.refusal(
-            method,
-            penalty,
-            "on a path: it is no sum over features with a strength to choose.",
-            "Use 'l1', 'elastic_net', 'berhu', 'l2_squared', 'non_negative_l1', or 'group_l2', 'group_linf', "
-            "'sparse_group_l2' on rows.",
-        )
     rows = methods.rowwise(penalty, setup)
     assert rows is not None
     settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces))
@@ -180,6 +186,8 @@ class PathTrainer(Trainer):
 
     def _search(self, rows: Rows, alphas: Array) -> Array:
         """Return for each strength the step that `tuning.choose` would, trying several strengths at once."""
+        from concurrent.futures import ThreadPoolExecutor
+
         paces = np.asarray(tuning._candidates(self.method, self.targets.loss, rows, self.setup.outputs), np.float64)
         small, penalty, setup = tuning._compressed(self.penalty, self.setup, rows)
         quarter = len(small) // 4
@@ -196,12 +204,13 @@ class PathTrainer(Trainer):
             order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
             return np.take_along_axis(tried, order, axis=1)
 
-        chosen = []
-        each = max(1, SEARCHED // len(paces))  # strengths at once
-        for some in (alphas[i : i + each] for i in range(0, len(alphas), each)):
+        def best(some: Array) -> Array:
             tried = ranked(some, np.tile(paces, (len(some), 1)), 0, quarter)[:, : len(paces) // 2]
-            chosen.append(ranked(some, tried, quarter, len(small))[:, 0])
-        return np.concatenate(chosen)
+            return ranked(some, tried, quarter, len(small))[:, 0]
+
+        each = max(1, SEARCHED // len(paces))  # strengths at once
+        with ThreadPoolExecutor(2) as pool:
+            return np.concatenate(list(pool.map(best, (alphas[i : i + each] for i in range(0, len(alphas), each)))))
 
     # Learning
 
@@ -221,6 +230,16 @@ class PathTrainer(Trainer):
             yield
         finally:
             self.repeats[-1][1] = self.rounds
+
+    def grown(self, features: int, targets: Targets) -> PathTrainer:
+        """Return a trainer with the same state, made for more features, or for fewer that all came."""
+        if targets.outputs != self.setup.outputs:
+            raise ValueError("A path cannot grow new classes; name all of them before, or use one strength.")
+        new = PathTrainer(self.method, self.penalty, replace(self.setup, features=features), targets, self.alphas)
+        new.pace, new.decided, new.buffer, new.repeats = self.pace, self.decided, self.buffer, self.repeats
+        new.learner = new._made(self.pace)
+        grow(self.learner, new.learner)
+        return new
 
     # What is known
 

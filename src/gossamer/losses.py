@@ -13,7 +13,6 @@ Arrays go in and come out; z and y broadcast. All losses are finite and accurate
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from gossamer import _core
 from gossamer.arrays import Array, floats, number, shape_words
 from gossamer.names import resolve as _resolve
+from gossamer.records import record
 
 __all__ = [
     "CompiledLoss",
@@ -106,7 +106,7 @@ class _MarginLoss(_ScalarLoss):
         return y
 
 
-@dataclass(frozen=True)
+@record
 class Logistic(_MarginLoss):
     """Logistic loss: log(1 + e^{−yz}), y = ±1.
 
@@ -129,7 +129,7 @@ class Logistic(_MarginLoss):
         return _core.Logistic()
 
 
-@dataclass(frozen=True)
+@record
 class Hinge(_MarginLoss):
     """Hinge loss: [1 − yz]₊, y = ±1. The slope at the kink yz = 1 is 0.
 
@@ -146,7 +146,7 @@ class Hinge(_MarginLoss):
         return _core.Hinge()
 
 
-@dataclass(frozen=True)
+@record
 class SquaredHinge(_MarginLoss):
     """Squared hinge loss: ½ [1 − yz]₊², y = ±1.
 
@@ -163,7 +163,7 @@ class SquaredHinge(_MarginLoss):
         return _core.SquaredHinge()
 
 
-@dataclass(frozen=True)
+@record
 class Exponential(_MarginLoss):
     """Exponential loss: e^{−yz}, y = ±1, the loss of boosting.
 
@@ -189,7 +189,7 @@ class _RegressionLoss(_ScalarLoss):
     kind = "regression"
 
 
-@dataclass(frozen=True)
+@record
 class Squared(_RegressionLoss):
     """Squared loss: ½ (z − y)², y real.
 
@@ -206,7 +206,7 @@ class Squared(_RegressionLoss):
         return _core.Squared()
 
 
-@dataclass(frozen=True)
+@record
 class EpsilonInsensitive(_RegressionLoss):
     """ε-insensitive loss: [|z − y| − ε]₊, y real, ε ≥ 0; ε = 0 is the absolute error.
 
@@ -227,7 +227,7 @@ class EpsilonInsensitive(_RegressionLoss):
         return _core.EpsilonInsensitive(self.epsilon)
 
 
-@dataclass(frozen=True)
+@record
 class LogEpsilonInsensitive(_RegressionLoss):
     """Smooth ε-insensitive loss: log(1 + e^{z−y−ε}) + log(1 + e^{y−z−ε}), y real, ε ≥ 0.
 
@@ -255,7 +255,7 @@ class LogEpsilonInsensitive(_RegressionLoss):
         return _core.LogEpsilonInsensitive(self.epsilon)
 
 
-@dataclass(frozen=True)
+@record
 class Huber(_RegressionLoss):
     """Huber loss: ½r² for |r| ≤ δ, δ(|r| − ½δ) beyond, with r = z − y, y real, δ > 0.
 
@@ -281,7 +281,7 @@ class Huber(_RegressionLoss):
         return _core.Huber(self.delta)
 
 
-@dataclass(frozen=True)
+@record
 class Quantile(_RegressionLoss):
     """Quantile (pinball) loss: q [y − z]₊ + (1 − q) [z − y]₊, y real, 0 < q < 1.
 
@@ -306,7 +306,7 @@ class Quantile(_RegressionLoss):
         return _core.Quantile(self.q)
 
 
-@dataclass(frozen=True)
+@record
 class Poisson(_RegressionLoss):
     """Poisson loss with the log link: e^z − yz, y ≥ 0 (the constant log y! is left out).
 
@@ -329,7 +329,7 @@ class Poisson(_RegressionLoss):
         return _core.Poisson()
 
 
-@dataclass(frozen=True)
+@record
 class CompiledLoss(_ScalarLoss):
     """A loss of your own at full speed: two compiled functions of (z, y), as `scipy.LowLevelCallable` objects.
 
@@ -453,7 +453,7 @@ class _MulticlassLoss:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@record
 class Multinomial(_MulticlassLoss):
     """Multinomial logistic loss: log Σ_r e^{z_r} − z_y, y = 0 … k−1.
 
@@ -478,7 +478,7 @@ class Multinomial(_MulticlassLoss):
         return _core.Multinomial()
 
 
-@dataclass(frozen=True)
+@record
 class MulticlassHinge(_MulticlassLoss):
     """Multiclass hinge loss: max_r (1[r ≠ y] + z_r − z_y), y = 0 … k−1; ‖slope‖ ≤ √2.
 
@@ -495,7 +495,7 @@ class MulticlassHinge(_MulticlassLoss):
         return _core.MulticlassHinge()
 
 
-@dataclass(frozen=True)
+@record
 class Multitask:
     """Multitask loss: Σ_r ℓ(z_r, y_r) over the k outputs of an example, for any scalar loss ℓ.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from gossamer import _core, penalties
 from gossamer.arrays import number
 from gossamer.names import resolve as _resolve
+from gossamer.records import record
 from gossamer.schedules import Constant, InverseSqrt, InverseTime
 
 __all__ = ["FTRL", "RDA", "AdaGrad", "ExponentiatedGradient", "Fobos", "Pegasos", "Subgradient", "TruncatedGradient"]
@@ -61,7 +62,7 @@ class _Method:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@record
 class Setup:
     """What a learner is made with, besides its method and penalty."""
 
@@ -155,7 +156,7 @@ def _known(method: Any, penalty: Any) -> None:
         )
 
 
-@dataclass(frozen=True)
+@record
 class Fobos(_Method):
     """Forward-backward splitting: v = w − η_t g_t, then w = prox(v, η_t α). With a set it is projected subgradient.
 
@@ -187,7 +188,7 @@ class Fobos(_Method):
         return _core.fobos(*rows) if rows else _coupled_primal(penalty, setup)
 
 
-@dataclass(frozen=True)
+@record
 class _Gamma:
     """γ in every round; unlike a step it may be zero."""
 
@@ -198,7 +199,7 @@ class _Gamma:
         return np.full(len(t), self.gamma)
 
 
-@dataclass(frozen=True)
+@record
 class RDA(_Method):
     """Regularised dual averaging: w = argmin <ḡ, w> + αΩ(w) + (γ/√t) (½‖w‖² + ρ‖w‖₁), ḡ the mean gradient.
 
@@ -255,7 +256,7 @@ class RDA(_Method):
         return _core.rda(self.rho, *rows) if rows else _coupled_dual(penalty, setup)
 
 
-@dataclass(frozen=True)
+@record
 class AdaGrad(_Method):
     """Diagonal AdaGrad with scale-free steps: feature j moves by η / (m_j √s_j), s_j = Σ ‖g_j‖², m_j the largest |x_j|.
 
@@ -296,7 +297,7 @@ class AdaGrad(_Method):
         return _core.adagrad_rda(*rows) if self.form == "rda" else _core.adagrad_fobos(*rows)
 
 
-@dataclass(frozen=True)
+@record
 class FTRL(_Method):
     """FTRL-Proximal: w = prox(−c_j Z_j, c_j t α), c_j = η / (β + √s_j), centred at the iterates.
 
@@ -332,7 +333,7 @@ class FTRL(_Method):
         return _core.ftrl(self.beta, *rows)
 
 
-@dataclass(frozen=True)
+@record
 class TruncatedGradient(_Method):
     """Truncated gradient: plain SGD, and every K-th round a soft threshold by K η α of the weights up to θ.
 
@@ -375,7 +376,7 @@ class TruncatedGradient(_Method):
         return _core.truncated_gradient(int(self.period), float(self.threshold), _rows_only(self, penalty, setup)[1])
 
 
-@dataclass(frozen=True)
+@record
 class Subgradient(_Method):
     """Subgradient descent: w − η_t (g_t + α ξ_t), ξ_t ∈ ∂Ω(w_t). The baseline that never reaches zero.
 
@@ -407,7 +408,7 @@ class Subgradient(_Method):
         return _core.subgradient(*rows)
 
 
-@dataclass(frozen=True)
+@record
 class Pegasos(_Method):
     """Pegasos: subgradient descent with ½ α ‖w‖² and η_t = 1 / (α t), projected on ‖w‖ ≤ 1/√α.
 
@@ -453,7 +454,7 @@ class Pegasos(_Method):
         return _core.pegasos(bool(self.project), setup.core())
 
 
-@dataclass(frozen=True)
+@record
 class ExponentiatedGradient(_Method):
     """Exponentiated gradient ±: multiplicative updates on ‖w‖₁ ≤ radius, each output by itself.
 

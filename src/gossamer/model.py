@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from gossamer import __version__, _core, container, losses, sources
 from gossamer.arrays import Array
+from gossamer.records import record
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.sources.matrices import Matrices
@@ -21,10 +22,11 @@ __all__ = ["Model", "load", "save"]
 
 SCHEMA = 1  # of the header; files of older ones keep loading
 KINDS = ("binary", "multiclass", "one_vs_rest", "multilabel", "regression")
+CELLS = 1 << 24  # scores at once, so that many classes do not claim all memory
 _ARRAYS = {"features": np.int64, "starts": np.int64, "output": np.int32, "value": np.float64, "intercept": np.float64}
 
 
-@dataclass(frozen=True)
+@record
 class Model:
     """A fitted linear model: what predicting and exporting need, without scikit-learn.
 
@@ -155,8 +157,9 @@ class Model:
     def each_scores(self, data: Any, **options: Any) -> Iterator[tuple[Block, Array]]:
         """Yield the blocks of data and their scores."""
         rows, model = self._opened(data, options)
-        for block in rows.blocks():
-            yield block, model.scores(block)
+        for whole in rows.blocks():
+            for block in whole.cut(max(1, CELLS // len(self.intercept))):
+                yield block, model.scores(block)
 
     def _all_scores(self, data: Any) -> Array:
         return np.concatenate([np.empty((0, len(self.intercept))), *(z for _, z in self.each_scores(data))])
@@ -215,9 +218,26 @@ class Model:
     @property
     def weights(self) -> Array:
         """The weights of the features that have any, one row a feature and one column an output."""
-        W = np.zeros((len(self.features), len(self.intercept)))
-        W[np.repeat(np.arange(len(self.features)), np.diff(self.starts)), self.output] = self.value
+        return self.weights_of(np.arange(len(self.features)))
+
+    def weights_of(self, places: Array) -> Array:
+        """Return the weights at some places of `features`, one row a feature and one column an output."""
+        cells = len(places) * len(self.intercept)
+        if cells > 1 << 30:
+            raise ValueError(f"{cells:,} weights, nearly all of them zero, are too many to write down one by one.")
+        lengths = np.diff(self.starts)[places]
+        entries = np.arange(lengths.sum()) + np.repeat(self.starts[:-1][places] - np.cumsum(lengths) + lengths, lengths)
+        W = np.zeros((len(places), len(self.intercept)))
+        W[np.repeat(np.arange(len(places)), lengths), self.output[entries]] = self.value[entries]
         return W
+
+    @property
+    def sizes(self) -> Array:
+        """The largest |weight| of each feature that has any."""
+        largest, some = np.zeros(len(self.features)), np.diff(self.starts) > 0
+        if some.any():
+            largest[some] = np.maximum.reduceat(np.abs(self.value), self.starts[:-1][some])
+        return largest
 
     def name(self, place: int) -> str:
         """Return what the feature at this place of `features` is called."""
@@ -400,6 +420,8 @@ def _classes_of(values: Any) -> Array | None:
         return None
     _require(isinstance(values, list) and len(values) > 0 and len({type(v) for v in values}) == 1, "the classes")
     _require(_plain(values[0]) and len(set(values)) == len(values), "the classes")
+    if isinstance(values[0], str):  # as an array each takes the room of the longest
+        _require(len(values) * max(map(len, values)) <= CELLS, "the classes")
     try:
         classes = np.array(values)
     except OverflowError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +11,8 @@ def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, method
     if isinstance(spec, str):
         if spec in table:
             return table[spec]()
+        import difflib
+
         near = difflib.get_close_matches(spec, table, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"There is no {noun} {spec!r}.{hint} The names are: {', '.join(sorted(table))}.")

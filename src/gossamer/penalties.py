@@ -18,7 +18,7 @@ A point counts as inside a set when it is so up to rounding: 1e-9 of the radius,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,6 +37,7 @@ from gossamer.projections import (
     project_l2_ball,
     project_simplex,
 )
+from gossamer.records import record
 
 __all__ = [
     "KL",
@@ -196,7 +197,7 @@ class _Grouped(_Blockwise):
         return self.weights, None, None
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class NoPenalty(_Penalty):
     """No penalty: Ω(w) = 0.
 
@@ -222,7 +223,7 @@ class NoPenalty(_Penalty):
         return math.inf if np.any(floats(v, "v")) else 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class L1(_Elementwise):
     """ℓ1 norm: Ω(w) = Σ_j a_j |w_j|, with a_j = 1 unless `weights` are given.
 
@@ -251,7 +252,7 @@ class L1(_Elementwise):
         return _core.L1()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class L2Squared(_Elementwise):
     """Half the squared ℓ2 norm: Ω(w) = ½ Σ_j a_j w_j²; its prox is v / (1 + s).
 
@@ -276,7 +277,7 @@ class L2Squared(_Elementwise):
         return _core.L2Squared()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Berhu(_Elementwise):
     """Reverse Huber: Ω(w) = Σ_j a_j b(w_j), b(w) = |w| for |w| ≤ γ and (w² + γ²) / (2γ) beyond.
 
@@ -317,7 +318,7 @@ def _check_ratio(ratio: Any) -> None:
         raise ValueError(f"l1_ratio must be between 0 and 1; {ratio!r} was given.")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ElasticNet(_Elementwise):
     """Elastic net: Ω(w) = Σ_j a_j (ρ |w_j| + (1 − ρ) ½ w_j²), ρ = `l1_ratio`; its prox is ℓ1's, then a scaling.
 
@@ -346,7 +347,7 @@ class ElasticNet(_Elementwise):
         return _core.ElasticNet(self.l1_ratio)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class NonNegativeL1(_Elementwise):
     """ℓ1 on the non-negative orthant: Ω(w) = Σ_j a_j w_j for w ≥ 0, ∞ otherwise; its prox is [v − s]₊.
 
@@ -376,7 +377,7 @@ class NonNegativeL1(_Elementwise):
         return _core.NonNegativeL1()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class L2(_Blockwise):
     """ℓ2 norm (not squared): Ω(w) = ‖w‖₂; its prox is [1 − s/‖v‖]₊ v. All weights reach zero together.
 
@@ -391,7 +392,7 @@ class L2(_Blockwise):
         return _core.L2()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LInf(_Blockwise):
     """ℓ∞ norm: Ω(w) = max_j |w_j|; its prox caps every entry at one θ, with Σ_j [|v_j| − θ]₊ = s.
 
@@ -406,7 +407,7 @@ class LInf(_Blockwise):
         return _core.LInf()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GroupL2(_Grouped):
     """Group lasso, ℓ1/ℓ2: Ω(W) = Σ_g ω_g ‖W_g‖₂. A group is kept or zeroed as a whole.
 
@@ -438,7 +439,7 @@ class GroupL2(_Grouped):
         return _core.L2()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GroupLInf(_Grouped):
     """ℓ1/ℓ∞: Ω(W) = Σ_g ω_g ‖W_g‖∞. A group is zeroed as a whole, and its largest weights are evened out.
 
@@ -468,7 +469,7 @@ class GroupLInf(_Grouped):
         return _core.LInf()
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SparseGroupL2(_Grouped):
     """Sparse group lasso: Ω(W) = ρ ‖W‖₁ + (1 − ρ) Σ_g ω_g ‖W_g‖₂, ρ = `l1_ratio`.
 
@@ -549,7 +550,7 @@ def _flat(project: Any, v: Array, out: Array | None, *args: Any) -> Array:
     return into(out, v, lambda x, result: project(x.reshape(-1), *args, out=result.reshape(-1)))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Simplex(_Set):
     """The simplex {w ≥ 0, Σ w = radius}.
 
@@ -579,7 +580,7 @@ class Simplex(_Set):
         return _flat(project_simplex, v, out, self.radius)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class L1Ball(_Ball):
     """The ℓ1 ball {Σ_j a_j |w_j| ≤ radius}, with a_j = 1 unless `weights` are given.
 
@@ -614,7 +615,7 @@ class L1Ball(_Ball):
         return _flat(project_l1_ball, v, out, self.radius, np.repeat(a, v.size // len(v)) if len(v) else a)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class L2Ball(_Ball):
     """The ℓ2 ball {‖w‖₂ ≤ radius}.
 
@@ -639,7 +640,7 @@ class L2Ball(_Ball):
         return _flat(project_l2_ball, v, out, self.radius)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Box(_Set):
     """The box {low ≤ w ≤ high}; ``Box(0, math.inf)`` is the non-negative orthant, ``Box(-r, r)`` the ℓ∞ ball.
 
@@ -684,7 +685,7 @@ class Box(_Set):
         return project_box(v, *self._bounds(v), out=out)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GroupL2Ball(_Ball):
     """The ℓ1/ℓ2 ball {Σ_g ‖W_g‖₂ ≤ radius}.
 
@@ -723,7 +724,7 @@ class GroupL2Ball(_Ball):
         return project_group_l2_ball(v, self.radius, self.parsed_groups, out=out)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GroupLInfBall(_Ball):
     """The ℓ1/ℓ∞ ball {Σ_g ‖W_g‖∞ ≤ radius}.
 
@@ -762,7 +763,7 @@ class GroupLInfBall(_Ball):
         return project_group_linf_ball(v, self.radius, self.parsed_groups, out=out)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class KL(_Penalty):
     """Kullback-Leibler divergence to a prior p on the simplex: Ω(w) = Σ_j w_j log(w_j / p_j) for w ≥ 0, Σ w = 1.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gossamer.arrays import Array
+from gossamer.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Rows:
     """Some examples: CSR arrays, targets (n × targets), weights or None for all ones.
 
@@ -45,6 +46,10 @@ class Rows:
 
     def compact(self) -> Rows:
         """Return the same rows with their entries one after the other, and no others."""
+        if len(self) and (self.begins[1:] == self.ends[:-1]).all():  # they are already
+            first, last = self.begins[0], self.ends[-1]
+            moved = replace(self, begins=self.begins - first, ends=self.ends - first)
+            return replace(moved, index=self.index[first:last], value=self.value[first:last])
         lengths = self.ends - self.begins
         ends = np.cumsum(lengths)
         begins = ends - lengths
@@ -68,8 +73,14 @@ class Rows:
     def renumbered(self) -> tuple[Rows, Array]:
         """Return the rows, compact, with their features renumbered 0, 1, …, and the old numbers."""
         rows = self.compact()
-        used, index = np.unique(rows.index, return_inverse=True)
-        return replace(rows, index=index.astype(np.int32)), used
+        width = int(rows.index.max(initial=-1)) + 1
+        if width > 8 * len(rows.index):  # a table of all features would cost more than sorting
+            used, index = np.unique(rows.index, return_inverse=True)
+            return replace(rows, index=index.astype(np.int32)), used
+        present = np.zeros(width, bool)
+        present[rows.index] = True
+        numbers = np.cumsum(present, dtype=np.int32) - np.int32(1)
+        return replace(rows, index=numbers[rows.index]), np.flatnonzero(present)
 
     def squared_norms(self) -> Array:
         """Return ‖x‖² of every row."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,13 @@ import numpy as np
 from gossamer import model
 from gossamer.arrays import Array
 from gossamer.checkpoint import Checkpoint
+from gossamer.records import record
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.streaming import Streaming, settled
 
 
-@dataclass(frozen=True)
+@record
 class Progress:
     """How far a run is."""
 

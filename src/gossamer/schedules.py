@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gossamer.arrays import Array, number
+from gossamer.records import record
 
 __all__ = ["Constant", "InverseSqrt", "InverseTime"]
 
 
-@dataclass(frozen=True)
+@record
 class Constant:
     """Constant step: η(t) = c, c > 0.
 
@@ -33,7 +33,7 @@ class Constant:
         return np.full(len(t), float(self.c))
 
 
-@dataclass(frozen=True)
+@record
 class InverseSqrt:
     """Step for convex problems: η(t) = c / √t, c > 0.
 
@@ -54,7 +54,7 @@ class InverseSqrt:
         return self.c / np.sqrt(t)
 
 
-@dataclass(frozen=True)
+@record
 class InverseTime:
     """Step for strongly convex problems: η(t) = 1 / (H t), H > 0 the modulus (α for ½ α ‖w‖²).
 

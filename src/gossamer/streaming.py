@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gossamer import methods, targets
 from gossamer.arrays import Array
+from gossamer.records import record
 from gossamer.rows import Rows
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
@@ -18,7 +19,7 @@ from gossamer.training import Trainer
 LEAST_ROOM = 1 << 10  # features that a growing learner starts with
 
 
-@dataclass(frozen=True)
+@record
 class Problem:
     """What is to be learned; `classes` and `features` are None while they are to be found out."""
 
@@ -36,7 +37,7 @@ class Problem:
     @property
     def widens(self) -> bool:
         """Whether features may come later."""
-        return methods.sums_over_features(self.penalty) and self.method.grows and self.path is None
+        return methods.sums_over_features(self.penalty) and self.method.grows
 
     @property
     def needs_classes(self) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gossamer import losses
 from gossamer.arrays import Array
+from gossamer.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Targets:
     """How y is coded.
 

@@ -112,7 +112,7 @@ class Trainer:
             )
         wider = methods.Setup(features, targets.outputs, setup.alpha, setup.fit_intercept, setup.average)
         new = Trainer(self.method, self.penalty, wider, targets)
-        _grow(self.learner, new.learner)
+        grow(self.learner, new.learner)
         new.pace, new.decided, new.buffer = self.pace, self.decided, self.buffer
         if targets.outputs != setup.outputs:  # the first rows are coded for fewer classes: the step stays
             new.decided, new.buffer = tuning.PREFIX, None
@@ -162,7 +162,7 @@ class Trainer:
         self._loss_call = _core.loss_call(self.targets.loss._core())
 
 
-def _grow(old: Any, new: Any) -> None:
+def grow(old: Any, new: Any) -> None:
     """Put the state of a learner into one with more features or outputs."""
     kept, state = old.state(), new.state()
     if "levels" in kept and "slots" in state:  # one output so far: what is one number becomes a stamp and a weight
@@ -172,7 +172,8 @@ def _grow(old: Any, new: Any) -> None:
         del kept["levels"]
     for name, values in kept.items():
         wide = state[name]
-        if len(wide) == len(values) or not name.startswith(("slots", "sums", "levels", "intercept", "average")):
+        stays = not name.startswith(("slots", "sums", "heads", "levels", "intercept", "average"))
+        if len(wide) == len(values) or stays:
             state[name] = values
             continue
         rows = (1, 1) if name.startswith("intercept") else (old.features, new.features)

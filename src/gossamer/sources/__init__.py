@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gossamer.arrays import Array
 from gossamer.sources import files
 from gossamer.sources.base import Source
+
+if TYPE_CHECKING:
+    from gossamer.arrays import Array
 
 __all__ = ["read", "source"]
 
@@ -94,6 +94,8 @@ def _in_memory(data: Any, options: dict[str, Any]) -> Source:
         from gossamer.sources import frames
 
         return (frames.Arrow if hasattr(data, "to_batches") else frames.Frame)(data, **options)
+    import numpy as np
+
     from gossamer.sources.matrices import Matrices
 
     if isinstance(data, tuple):
@@ -163,6 +165,7 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
     >>> X.shape, X.nnz, y
     ((2, 7), 3, array([ 1., -1.]))
     """
+    import numpy as np
     from scipy.sparse import csr_matrix
 
     if not isinstance(data, Source):
@@ -195,4 +198,6 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
 
 
 def _joined(arrays: list[Array], kind: Any) -> Array:
+    import numpy as np
+
     return np.concatenate(arrays) if arrays else np.empty(0, kind)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from gossamer.records import record
+from gossamer.sources.blocks import Ahead, Block, Position, Rejects
 
-from gossamer.arrays import Array
-from gossamer.sources.blocks import Block, Position, Rejects, ahead
+if TYPE_CHECKING:
+    from gossamer.arrays import Array
 
 MAX_FEATURES = 1 << 26  # a single number in a file must not claim all memory
 
 
-@dataclass(frozen=True)
+@record
 class Survey:
     """What one reading of a whole source tells."""
 
@@ -24,7 +24,10 @@ class Survey:
 
 
 class Source:
-    """Rows in blocks. A kind of source gives `_read`; one that names features or learns how to read gives the rest."""
+    """Rows in blocks. A kind of source gives `_read`; one that names features or learns how to read gives the rest.
+
+    What `_read` yields is made by a thread; `_block` makes a block of it when it is asked for.
+    """
 
     rereadable = True  # whether `blocks` may be called again
     need_labels = True  # whether rows without a label are bad
@@ -32,20 +35,40 @@ class Source:
 
     def __init__(self, on_error: Any = "stop") -> None:
         self.rejects = Rejects(on_error)
+        self._begun: Ahead | None = None
 
-    def _read(self, start: Position) -> Iterator[Block]:
+    def _read(self, start: Position) -> Iterator[Any]:
         raise NotImplementedError
+
+    def _block(self, read: Any) -> Block:
+        return read
+
+    def begin(self) -> None:
+        """Start to read what `blocks` will yield from the beginning."""
+        self._begun = Ahead(self._read(Position()))
+
+    def close(self) -> None:
+        """End what `begin` began and nobody asked for."""
+        if self._begun is not None:
+            self._begun.close()
+            self._begun = None
 
     def blocks(self, start: Position | None = None) -> Generator[Block, None, None]:
         """Yield the blocks from a position on, read ahead by a thread."""
         if start is None:
             self.rejects.start()
-        for block in ahead(self._read(start or Position())):
+        else:
+            self.close()
+        begun, self._begun = self._begun, None
+        for read in begun or Ahead(self._read(start or Position())):
+            block = self._block(read)
             self.rejects.take(block.bad)
             yield block
 
     def survey(self) -> Survey:
         """Read everything once, keeping nothing but the sizes and the different labels."""
+        import numpy as np
+
         rows, width, labels = 0, self.features or 0, None
         for block in self.blocks():
             rows, width = rows + len(block), max(width, block.width)

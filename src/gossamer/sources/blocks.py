@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, Full, Queue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from gossamer.records import record
 
-from gossamer.arrays import Array
+if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
+    from gossamer.arrays import Array
 
-AHEAD = 3  # blocks read and not yet learned from
+AHEAD = 24  # blocks read and not yet learned from
 
 
 class ReadError(ValueError):
     """Data that cannot be read: says where and why."""
 
 
-@dataclass(frozen=True)
+@record
 class Position:
     """Where a block ends, so that reading can go on from there."""
 
@@ -30,7 +31,7 @@ class Position:
     rows: int = 0  # rows of all files
 
 
-@dataclass(frozen=True)
+@record
 class BadLine:
     """A line that could not be read."""
 
@@ -44,7 +45,17 @@ class BadLine:
         return f"{self.path}, line {self.line}, column {self.column}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@record
+class BadRow(BadLine):
+    """A row of a table that could not be read: its number, and the name of the column."""
+
+    column: Any
+
+    def __str__(self) -> str:
+        return f"{self.path}, row {self.line}, column {self.column!r}: {self.reason}"
+
+
+@record
 class Block:
     """Some rows: CSR arrays, labels, weights or None for all ones, tags or None."""
 
@@ -62,8 +73,20 @@ class Block:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def cut(self, most: int) -> Iterator[Block]:
+        """Yield the rows in blocks of at most so many."""
+        if len(self) <= most:
+            yield self
+            return
+        import numpy as np
+
+        for first in range(0, len(self), most):
+            yield self.taken(np.arange(first, min(first + most, len(self))))
+
     def taken(self, which: Array) -> Block:
         """Return some of the rows, compact."""
+        import numpy as np
+
         lengths = np.diff(self.starts)[which]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         entries = np.arange(starts[-1]) + np.repeat(self.starts[:-1][which] - starts[:-1], lengths)
@@ -78,47 +101,51 @@ class Block:
         )
 
 
-def ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the blocks while a thread makes the next ones: parsing runs without the interpreter's lock."""
-    queue: Queue[Any] = Queue(AHEAD)
-    stopped = threading.Event()
+class Ahead:
+    """What an iterator gives, made ahead by a thread: parsing runs without the interpreter's lock."""
 
-    def offer(item: Any) -> None:
-        while not stopped.is_set():
+    def __init__(self, items: Iterator[Any]) -> None:
+        self._queue: Queue[Any] = Queue(AHEAD)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(items,), name="gossamer reader", daemon=True)
+        self._thread.start()
+
+    def _run(self, items: Iterator[Any]) -> None:
+        try:
+            for item in items:
+                self._offer(item)
+                if self._stopped.is_set():
+                    return
+            self._offer(None)
+        except BaseException as error:
+            self._offer(error)
+
+    def _offer(self, item: Any) -> None:
+        while not self._stopped.is_set():
             try:
-                queue.put(item, timeout=0.1)
+                self._queue.put(item, timeout=0.1)
                 return
             except Full:
                 pass
 
-    def run() -> None:
+    def __iter__(self) -> Iterator[Any]:
         try:
-            for block in blocks:
-                offer(block)
-                if stopped.is_set():
-                    return
-            offer(None)
-        except BaseException as error:
-            offer(error)
+            while (item := self._queue.get()) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            self.close()
 
-    thread = threading.Thread(target=run, name="gossamer reader", daemon=True)
-    thread.start()
-    try:
+    def close(self) -> None:
+        """Free the thread and the memory of what it read."""
+        self._stopped.set()
         while True:
-            item = queue.get()
-            if item is None:
-                return
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        stopped.set()
-        while True:  # frees the thread and the memory of what it read
             try:
-                queue.get_nowait()
+                self._queue.get_nowait()
             except Empty:
                 break
-        thread.join(timeout=1.0)
+        self._thread.join(timeout=1.0)
 
 
 class Rejects:

@@ -7,13 +7,13 @@ or one-hot (numbered in the order in which they come). Missing values make no en
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gossamer.arrays import Array
 from gossamer.sources.blocks import ReadError
 from gossamer.sources.named import NamedFeatures, check_bits
+
+if TYPE_CHECKING:
+    from gossamer.arrays import Array
 
 TARGETS = ("target", "label", "y", "class")
 BITS = 18
@@ -81,6 +81,8 @@ class Columns:
         """Return the numbers that these features of a model have here."""
         if self.named.bits or names is None or not self.categories:
             return features
+        import numpy as np
+
         pairs = zip(features.tolist(), names, strict=True)
         return np.array([j if j < self.first else self.first + self.named.number(name) for j, name in pairs], np.int64)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import csv
 import itertools
-from typing import Any
-
-import numpy as np
+import math
+from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
-from gossamer.arrays import Array
 from gossamer.sources.blocks import ReadError
 from gossamer.sources.columns import Columns
 from gossamer.sources.named import NamedFeatures
 from gossamer.sources.text import TextSource
+
+if TYPE_CHECKING:
+    from gossamer.arrays import Array
 
 LOOK = 1000  # rows that tell whether a column holds numbers
 MOST_CLASSES = 1 << 16
@@ -102,6 +103,8 @@ class Csv(TextSource):
     def _labels(self, label: Array) -> Array | None:
         if not self._text_target:
             return super()._labels(label)
+        import numpy as np
+
         if len(label) and np.isnan(label).all():
             return None
         self._known += [self.classes.name(i) for i in range(len(self._known), len(self.classes.names))]
@@ -140,6 +143,6 @@ class Csv(TextSource):
 
 def _is_number(cell: str) -> bool:
     try:
-        return bool(np.isfinite(float(cell))) and "_" not in cell
+        return math.isfinite(float(cell)) and "_" not in cell
     except ValueError:
         return False

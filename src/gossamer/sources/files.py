@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
 import glob
-import gzip
 import io
-import lzma
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,10 +62,16 @@ class Input:
         self.plain = False
         self.stream: BinaryIO
         if head.startswith(b"\x1f\x8b"):
+            import gzip
+
             self.stream = gzip.GzipFile(fileobj=self._buffered)  # type: ignore[assignment]
         elif head.startswith(b"BZh"):
+            import bz2
+
             self.stream = bz2.BZ2File(self._buffered)  # type: ignore[assignment]
         elif head.startswith(b"\xfd7zXZ\x00"):
+            import lzma
+
             self.stream = lzma.LZMAFile(self._buffered)  # type: ignore[assignment]  # noqa: SIM115 (closed with the input)
         elif head.startswith(b"\x28\xb5\x2f\xfd"):
             self.stream = _zstd(self._buffered)
@@ -82,8 +84,8 @@ class Input:
             return self.stream.read(n)
         except EOFError:
             raise ReadError(f"{self.path}: the compressed data ends in the middle; the file is cut short.") from None
-        except (zlib.error, lzma.LZMAError, OSError) as error:
-            if self.plain:
+        except Exception as error:  # each way of compression has its own
+            if self.plain or isinstance(error, MemoryError):
                 raise
             raise ReadError(f"{self.path}: the compressed data is broken: {error}") from None
 

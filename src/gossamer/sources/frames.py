@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gossamer.arrays import Array
+from gossamer.records import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
-from gossamer.sources.blocks import Block, Position, ReadError
+from gossamer.sources.blocks import BadRow, Block, Position, ReadError
 from gossamer.sources.columns import Columns
 
 ROWS = 8192  # of a block
 
 
+@record
+class Batch:
+    """Some rows of a table as arrays by name."""
+
+    arrays: dict[str, Array]
+    path: str  # what messages call the table
+    first: int  # rows of this table before
+    share: float  # of all tables read so far, 0 if it is not known
+
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values()))) if self.arrays else 0
+
+
 class Frame(Source):
     """A data frame: `columns`, `len`, and columns that become arrays. See `Columns` for what columns are for."""
 
-    def __init__(self, data: Any, *, need_labels: bool = True, **columns: Any) -> None:
-        super().__init__()
+    def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **columns: Any) -> None:
+        super().__init__(on_error)
         self.need_labels = need_labels
         self.columns = Columns(**columns)
         self.data = data
 
-    def _batches(self, start: int) -> Iterator[tuple[dict[str, Array], float]]:
-        """Yield some rows as arrays by name, and the share of all that was read."""
+    def _batches(self, start: int) -> Iterator[Batch]:
+        """Yield the rows from a number on."""
         data, total = self.data, len(self.data)
         names = [str(name) for name in data.columns]
         if hasattr(data, "to_pandas") and not hasattr(data, "iloc"):  # polars
@@ -35,46 +51,51 @@ class Frame(Source):
             whole = dict(zip(names, (data.iloc[:, j] for j in range(len(names))), strict=True))
         for begin in range(start, total, ROWS):
             part = slice(begin, min(begin + ROWS, total))
-            yield {name: np.asarray(column[part]) for name, column in whole.items()}, part.stop / total
+            arrays = {name: np.asarray(column[part]) for name, column in whole.items()}
+            yield Batch(arrays, "the data frame", begin, part.stop / total)
 
     def _read(self, start: Position) -> Iterator[Block]:
         at = start.rows
-        for arrays, share in self._batches(start.rows):
-            block = self._block(arrays, at, share)
-            at = block.position.rows
-            yield block
+        for batch in self._batches(start.rows):
+            at += len(batch)
+            yield self._rows(batch, Position(0, 0, 0, at))
 
-    def _block(self, arrays: dict[str, Array], at: int, share: float) -> Block:
-        plan = self.columns
-        if plan.numbers is None or at == 0:
-            plan.settle(
-                list(arrays), lambda name: arrays[name].dtype.kind in "biuf", self.need_labels, "The data frame"
-            )
-        n = len(next(iter(arrays.values()))) if arrays else 0
-        parts = [self._numbers(name, arrays[name], j, at) for j, name in enumerate(plan.numbers or [])]
+    def _rows(self, batch: Batch, end: Position) -> Block:
+        plan, arrays = self.columns, batch.arrays
+        if plan.numbers is None or batch.first == 0:
+            plan.settle(list(arrays), lambda name: arrays[name].dtype.kind in "biuf", self.need_labels, batch.path)
+        wrong: dict[int, tuple[str, str]] = {}  # the first column of a row that cannot be read, and why
+
+        def numbers(name: str) -> Array:
+            x, reasons = _floats(arrays[name])
+            for i, why in reasons.items():
+                wrong.setdefault(i, (name, why))
+            return x
+
+        parts = []
+        for feature, name in enumerate(plan.numbers or []):
+            x = numbers(name)
+            rows = np.flatnonzero(~np.isnan(x) & (x != 0))
+            parts.append((rows, np.full(len(rows), feature, np.int32), x[rows]))
         parts += [self._categories(name, arrays[name]) for name in plan.categories]
-        starts, index, value = _csr(n, parts)
-        label = arrays.get(plan.target) if plan.target else None
-        weight = arrays.get(plan.weight) if plan.weight else None
-        return Block(
-            starts,
-            index,
-            value,
-            None if label is None else self._labels(label, at),
-            None if weight is None else _checked_weights(weight, at),
-            plan.width(int(index.max(initial=-1)) + 1),
-            Position(0, 0, 0, at + n),
-            share,
+        starts, index, value = _csr(len(batch), parts)
+        label = weight = None
+        if plan.target in arrays:
+            label, missing = self._labels(arrays[plan.target], lambda: numbers(str(plan.target)))
+            wrong = {int(i): (str(plan.target), "the row has no label") for i in missing} | wrong
+        if plan.weight in arrays:
+            weight = numbers(str(plan.weight))
+            negative = np.flatnonzero(~(weight >= 0))
+            wrong = {int(i): (str(plan.weight), "a number ≥ 0 is needed") for i in negative} | wrong
+        width = plan.width(int(index.max(initial=-1)) + 1)
+        block = Block(starts, index, value, label, weight, width, end, batch.share)
+        if not wrong:
+            return block
+        good = np.setdiff1d(np.arange(len(batch)), list(wrong))
+        bad = (
+            BadRow(batch.path, batch.first + i + 1, wrong[i][0], wrong[i][1], _shown(arrays, i)) for i in sorted(wrong)
         )
-
-    def _numbers(self, name: str, column: Array, feature: int, at: int) -> tuple[Array, Array, Array]:
-        if column.dtype.kind not in "biuf":
-            column = _floats(column, f"Column {name!r}", at)
-        x = column.astype(np.float64)
-        if np.isinf(x).any():
-            raise ReadError(f"Column {name!r}, row {at + int(np.argmax(np.isinf(x))) + 1}: the number is not finite.")
-        rows = np.flatnonzero(~np.isnan(x) & (x != 0))
-        return rows, np.full(len(rows), feature, np.int32), x[rows]
+        return replace(block.taken(good), bad=tuple(bad))
 
     def _categories(self, name: str, column: Array) -> tuple[Array, Array, Array]:
         plan = self.columns
@@ -85,17 +106,15 @@ class Frame(Source):
         rows = np.flatnonzero(there)
         return rows, numbers[inverse] if len(rows) else np.empty(0, np.int32), np.ones(len(rows))
 
-    def _labels(self, label: Array, at: int) -> Array:
+    def _labels(self, label: Array, numbers: Callable[[], Array]) -> tuple[Array, Array]:
+        """Return the labels, and the rows that have none though they need one."""
+        none = np.empty(0, np.int64)
         if label.dtype.kind in "biu":
-            return label
-        missing = np.array([_missing(v) for v in label.tolist()], bool)
-        if missing.any():
-            if self.need_labels:
-                raise ReadError(f"Row {at + int(np.argmax(missing)) + 1} has no label.")
-            return np.full(len(label), np.nan)
-        if label.dtype.kind == "f":
-            return _floats(label, "The target", at)
-        return label.astype(str)
+            return label, none
+        missing = np.flatnonzero([_missing(v) for v in label.tolist()])
+        if len(missing) and not self.need_labels:
+            return np.full(len(label), np.nan), none
+        return numbers() if label.dtype.kind == "f" else label.astype(str), missing
 
     def name(self, feature: int) -> str | None:
         return self.columns.name(feature)
@@ -126,33 +145,30 @@ class Arrow(Frame):
     def __init__(self, data: Any, **options: Any) -> None:
         paths = files.expanded(data) if isinstance(data, (str, list)) else None
         options = {name: value for name, value in options.items() if name not in ("max_features", "block")}
-        if options.pop("on_error", "stop") != "stop":
-            raise ValueError("on_error is for text: a file of columns is read whole or not at all.")
         super().__init__(paths or data, **options)
         self.paths = paths
         if paths and not all(files.rereadable(path) for path in paths):
             raise ValueError("Files of columns need to be files: they cannot be read from a pipe.")
 
-    def _batches(self, start: int) -> Iterator[tuple[dict[str, Array], float]]:
-        done = 0
-        for batch, share in self._record_batches():
+    def _batches(self, start: int) -> Iterator[Batch]:
+        done, first, path = 0, 0, None
+        for batch, where, share in self._record_batches():
+            first, path = (first, path) if path == where else (0, where)
             rows = batch.num_rows
-            if done + rows > start:
-                part = batch.slice(max(start - done, 0))
-                for begin in range(0, part.num_rows, ROWS):
-                    yield _arrays(part.slice(begin, ROWS)), share
-            done += rows
+            for begin in range(max(start - done, 0), rows, ROWS):
+                yield Batch(_arrays(batch.slice(begin, ROWS)), where, first + begin, share)
+            done, first = done + rows, first + rows
 
-    def _record_batches(self) -> Iterator[tuple[Any, float]]:
+    def _record_batches(self) -> Iterator[tuple[Any, str, float]]:
         arrow = _pyarrow()
         if self.paths is None:
             for batch in self.data.to_batches():
-                yield batch, 0.0
+                yield batch, "the table", 0.0
             return
         for number, path in enumerate(self.paths):
             try:
                 for batch, share in _file_batches(arrow, path):
-                    yield batch, (number + share) / len(self.paths)
+                    yield batch, path, (number + share) / len(self.paths)
             except (arrow.ArrowException, OSError) as error:
                 raise ReadError(f"{path}: {error}") from None
 
@@ -219,20 +235,22 @@ def _word(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _floats(column: Array, what: str, at: int) -> Array:
-    values = [np.nan if _missing(v) else v for v in column.tolist()]
-    for i, value in enumerate(values):
-        if isinstance(value, str) or not isinstance(value, (int, float, np.number)):
-            raise ReadError(f"{what}, row {at + i + 1}: a number is needed; {value!r} was given.")
-    x = np.array(values, np.float64)
-    if np.isinf(x).any():
-        raise ReadError(f"{what}, row {at + int(np.argmax(np.isinf(x))) + 1}: the number is not finite.")
-    return x
+def _floats(column: Array) -> tuple[Array, dict[int, str]]:
+    """Return the numbers of a column, NaN where there are none, and what is wrong by row."""
+    wrong = {}
+    if column.dtype.kind in "biuf":
+        x = column.astype(np.float64)
+    else:
+        x = np.full(len(column), np.nan)
+        for i, value in enumerate(column.tolist()):
+            if isinstance(value, (int, float, np.number)):
+                x[i] = value
+            elif not _missing(value):
+                wrong[i] = f"a number is needed; {value!r} was given"
+    return x, wrong | {int(i): "the number is not finite" for i in np.flatnonzero(np.isinf(x))}
 
 
-def _checked_weights(weight: Array, at: int) -> Array:
-    w = _floats(weight, "The weight", at)
-    bad = ~(w >= 0)
-    if bad.any():
-        raise ReadError(f"The weight, row {at + int(np.argmax(bad)) + 1}: a number ≥ 0 is needed.")
-    return w
+def _shown(arrays: dict[str, Array], row: int) -> bytes:
+    """Return a row as a line of JSON."""
+    values = {name: column[row : row + 1].tolist()[0] for name, column in arrays.items()}
+    return json.dumps(values, ensure_ascii=False, default=str).encode("utf-8", "replace")

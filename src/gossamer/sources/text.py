@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
-from gossamer.arrays import Array
+from gossamer.records import record
 from gossamer.sources import files
 from gossamer.sources.base import MAX_FEATURES, Source
 from gossamer.sources.blocks import BadLine, Block, Position
 
+if TYPE_CHECKING:
+    from gossamer.arrays import Array
+
 BLOCK = 1 << 20  # bytes of text in a block
+FIRST = 4  # times as much in the first one, which decides on much: labels, columns, steps
 LONGEST = 1 << 27  # bytes of a line
 PARSERS = 2  # pieces parsed at the same time
 
@@ -50,6 +52,8 @@ class TextSource(Source):
 
     def _labels(self, label: Array) -> Array | None:
         """Return the labels of a block, or None where there are none."""
+        import numpy as np
+
         return None if len(label) and np.isnan(label).all() else label
 
     def _width(self, width: int) -> int:
@@ -58,7 +62,7 @@ class TextSource(Source):
 
     _cut: Callable[[bytes, int], int] = staticmethod(lambda text, known: text.rfind(b"\n", known) + 1)
 
-    def _read(self, start: Position) -> Iterator[Block]:
+    def _read(self, start: Position) -> Iterator[Parsed]:
         at = start
         sizes = [files.size(path) for path in self.paths]
         with ThreadPoolExecutor(PARSERS, "gossamer parser") as pool:
@@ -67,17 +71,22 @@ class TextSource(Source):
                     at = Position(number, 0, 0, at.rows)
                 with files.opened(self.paths[number]) as file:
                     file.skip(at.offset)
-                    for piece, got in self._parsed(pool, file, at):
-                        block = self._block(piece, got, at)
-                        at = block.position
+                    for piece, rows in self._parsed(pool, file, at):
+                        line = at.line + piece.text.count(b"\n", 0, piece.begin)  # before what was parsed
+                        lines, count = (1, 0) if rows is None else (rows.lines, len(rows))
+                        end = Position(at.file, at.offset + piece.length, line + lines, at.rows + count)
                         read = sum(sizes[:number]) + piece.consumed
-                        yield replace(block, share=min(1.0, read / sum(sizes)) if all(sizes) else 0.0)
+                        share = min(1.0, read / sum(sizes)) if all(sizes) else 0.0
+                        text = memoryview(piece.text)[piece.begin :] if rows is None or rows.points else None
+                        yield Parsed(rows, text, line, end, share)
+                        at = end
 
     def _parsed(self, pool: ThreadPoolExecutor, file: files.Input, at: Position) -> Iterator[tuple[Piece, Any]]:
         """Yield the pieces of a file, parsed: some at the same time where that is the same as one after the other."""
         waiting: deque[tuple[Piece, Future[Any] | None]] = deque()
         first = at.offset == 0
-        for piece in pieces(file.read, self.block, self._cut):
+        begin = self.block * FIRST if at.rows == 0 and first else self.block
+        for piece in pieces(file.read, self.block, self._cut, begin):
             piece.consumed = file.consumed
             if first:
                 piece.begin, first = min(self._preamble(piece.text, self.paths[at.file]), piece.end), False
@@ -95,12 +104,11 @@ class TextSource(Source):
         """Return whether pieces may be parsed at the same time: what one holds does not change how others are read."""
         return False
 
-    def _block(self, piece: Piece, got: Any, at: Position) -> Block:
-        if got is None:
-            return self._lost(piece, at)
-        path, body = self.paths[at.file], memoryview(piece.text)[piece.begin :]
-        line = at.line + piece.text.count(b"\n", 0, piece.begin)  # before what was parsed
-        tags = got["tags"].reshape(-1, 2).tolist()
+    def _block(self, read: Parsed) -> Block:
+        path = self.paths[read.end.file]
+        if read.rows is None:
+            return self._lost(read, path)
+        got, text = read.rows.arrays(), read.text or b""
         return Block(
             got["starts"],
             got["index"],
@@ -108,17 +116,30 @@ class TextSource(Source):
             self._labels(got["label"]),
             got["weight"],
             self._width(got["width"]),
-            Position(at.file, at.offset + piece.length, line + got["lines"], at.rows + len(got["label"])),
-            tags=[str(body[b:e], "utf-8", "replace") for b, e in tags] if tags else None,
-            bad=tuple(BadLine(path, line + n, column, why, bytes(body[b:e])) for n, column, why, b, e in got["bad"]),
+            read.end,
+            read.share,
+            tags=[str(text[b:e], "utf-8", "replace") for b, e in got["tags"].reshape(-1, 2).tolist()] or None,
+            bad=tuple(BadLine(path, read.line + n, at, why, bytes(text[b:e])) for n, at, why, b, e in got["bad"]),
         )
 
-    def _lost(self, piece: Piece, at: Position) -> Block:
+    def _lost(self, read: Parsed, path: str) -> Block:
         """Return an empty block for a line that is too long to be read."""
-        bad = BadLine(self.paths[at.file], at.line + 1, LONGEST, f"the line is longer than {LONGEST} bytes", piece.text)
-        none = np.empty(0)
-        position = Position(at.file, at.offset + piece.length, at.line + 1, at.rows)
-        return Block(np.zeros(1, np.int64), np.empty(0, np.int32), none, none, None, 0, position, bad=(bad,))
+        import numpy as np
+
+        why, none = f"the line is longer than {LONGEST} bytes", np.empty(0)
+        bad = BadLine(path, read.line + 1, LONGEST, why, bytes(read.text or b""))
+        return Block(np.zeros(1, np.int64), np.empty(0, np.int32), none, none, None, 0, read.end, bad=(bad,))
+
+
+@record
+class Parsed:
+    """A piece that was parsed, on its way to become a block: it needs no NumPy, which may still be loading."""
+
+    rows: Any  # `_core.TextRows`, or None for a line that is too long
+    text: memoryview | None  # where bad lines and tags are
+    line: int  # lines before it
+    end: Position
+    share: float  # of the source read so far, 0 if it is not known
 
 
 @dataclass
@@ -133,7 +154,9 @@ class Piece:
     consumed: int = 0  # bytes of the file that were read so far
 
 
-def pieces(read: Callable[[int], bytes], size: int, cut: Callable[[bytes, int], int]) -> Iterator[Piece]:
+def pieces(
+    read: Callable[[int], bytes], size: int, cut: Callable[[bytes, int], int], first: int | None = None
+) -> Iterator[Piece]:
     r"""Yield pieces of up to `size` bytes, more where a line is longer; where one ends depends on where it begins only.
 
     >>> import io
@@ -141,19 +164,20 @@ def pieces(read: Callable[[int], bytes], size: int, cut: Callable[[bytes, int], 
     >>> [piece.text[: piece.end] for piece in pieces(io.BytesIO(b"one\ntwo\nthree").read, 6, cut)]
     [b'one\n', b'two\n', b'three\n']
     """
-    rest = b""
-    while data := read(size - len(rest) if len(rest) < size else len(rest)):
+    rest, room = b"", first or size
+    while data := read(room - len(rest) if len(rest) < room else min(len(rest), max(LONGEST - len(rest), 0) + 1)):
         text = rest + data if rest else data
         end = cut(text, len(rest))
         if end == 0 and len(text) > LONGEST:
             length, data = len(text), b""
             while (end := data.find(b"\n") + 1) == 0 and (data := read(size)):
                 length += len(data)
-            rest = data[end:]
+            rest, room = data[end:], size
             yield Piece(text[:80], 0, length - len(rest), lost=True)
             continue
         if end:
             yield Piece(text, end, end)
+            room = size
         rest = text[end:]
     if rest:
         yield Piece(rest + b"\n", len(rest) + 1, len(rest))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
-from gossamer.arrays import Array
 from gossamer.sources.named import NamedFeatures, check_bits
 from gossamer.sources.text import TextSource
+
+if TYPE_CHECKING:
+    from gossamer.arrays import Array
 
 BITS = 18
 
@@ -44,6 +44,8 @@ class Vw(TextSource):
     def recall(self, features: Array, names: list[str] | None) -> Array:
         if self.named.bits or names is None:
             return features
+        import numpy as np
+
         return np.array([self.named.number(name) for name in names], np.int64)
 
     def state(self) -> dict[str, Any]:
