@@ -166,7 +166,7 @@ class LevelLanes : public LaneRule<1, P> {
     const P p = this->p_;
     side_by_side(this->m_, [=](std::size_t i) {
       const double rise = total[i] * weight, w = p.prox(level[i], rise) - x * step[i];
-      level[i] = w + (std::is_same_v<P, L1> ? std::copysign(rise, w) : rise);
+      level[i] = std::is_same_v<P, L1> && w < 0 ? w - rise : w + rise;
     });
   }
   void end() {

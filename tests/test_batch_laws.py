@@ -345,9 +345,9 @@ def test_screening_changes_nothing():
         assert np.any(part.W)
         np.testing.assert_allclose(part.W, whole.W, atol=1e-6)
         assert math.isclose(part.certificate.objective, whole.certificate.objective, rel_tol=1e-9)
-        assert math.isclose(
-            objective.certify(objective.at(part.W)).gap, part.certificate.gap, rel_tol=1e-3, abs_tol=1e-11
-        )
+        # The gap is that of the best bound on the way, which holds for the whole problem too.
+        assert part.certificate.gap <= objective.certify(objective.at(part.W)).gap * (1 + 1e-3) + 1e-11
+        assert part.certificate.objective - part.certificate.gap <= whole.certificate.objective + 1e-12
 
 
 @pytest.mark.parametrize("k", [1, 3])

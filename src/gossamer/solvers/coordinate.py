@@ -68,10 +68,10 @@ class CoordinateDescent(Solver):
 def _next_share(now: Any, before: float) -> float:
     """Return how well to solve the next model: roughly while the working set grows or steps are shortened."""
     if now.growing:
-        return 0.5
+        return 0.8
     if now.step < 1:
-        return 0.3
-    return min(0.1, max(0.01, now.violation / before if before > 0 else 0.1))
+        return 0.5
+    return min(0.3, max(0.02, now.violation / before if before > 0 else 0.3))
 
 
 def make(objective: Objective) -> Any:
