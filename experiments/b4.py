@@ -24,10 +24,10 @@ PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf",
 def run(size):
     """Fit every penalty at every size, at the best of its strengths."""
     D = data.load("mnist", size)
-    numbers = size.pick((10, 20, 40, 80), (8,))
+    numbers = size.pick((10, 20, 40, 60), (8,))
     seed = np.random.default_rng(0)
     order = seed.permutation(len(D.y))
-    support, aside = size.pick((300, 1000), (60, 150))
+    support, aside = size.pick((200, 1000), (60, 150))
     images, y = D.X[order] / 255, D.y[order].astype(int)
     tests = slice(size.pick(5000, 300))
     rest = slice(support, support + aside)
