@@ -16,9 +16,9 @@ PAPER = "Duchi et al. 2008, Figure 7"
 STATEMENT = "On MNIST with kernel features, with all rows and with few, projections reach a lower loss than EG."
 PAPER_NUMBER = "shown as curves; 2766 support examples, 27,660 weights"
 WHY = (
-    "Not found. The paper does not state its radius or steps; at our radius the ball is wide and weights are dense, which "
-    "suits EG, and projections with steps η/√t are still on their way down after as many gradients. The projection "
-    "itself is exact (P5), and the steps are the textbook's."
+    "The radius, which the paper does not state: 50 is tight, and EG is at the least loss early. In a small trial "
+    "(1,000 rows, 800 support examples, 80 gradients) the order turns with it: radius 50 gives .82 with projections and "
+    ".76 with EG, radius 500 gives .30 and .51."
 )
 
 LOSS = gs.Multinomial()
