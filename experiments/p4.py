@@ -17,7 +17,7 @@ STATEMENT = "On MNIST with kernel features, with all rows and with few, projecti
 PAPER_NUMBER = "shown as curves; 2766 support examples, 27,660 weights"
 WHY = (
     "The radius, which the paper does not state: 50 is tight, and EG is at the least loss early. In a small trial "
-    "(1,000 rows, 800 support examples, 80 gradients) the order turns with it: radius 50 gives .82 with projections and "
+    "(1,000 rows, 800 support examples, 80 gradients) the order turns with it: radius 50 gives .82 by projections and "
     ".76 with EG, radius 500 gives .30 and .51."
 )
 
