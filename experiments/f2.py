@@ -17,7 +17,7 @@ STATEMENT = (
 )
 PAPER_NUMBER = "shown as curves"
 WHY = (
-    "In the first rounds FOBOS is ahead, by 5% and less, as the paper says. But shrinking by t/(t + 1) and by (t − 1)/t "
+    "In the first rounds FOBOS is ahead, by 5% or less, as the paper says. But to shrink by t/(t + 1) and by (t − 1)/t "
     "is soon the same: after 20,000 rounds what is left is noise in the fourth digit, and happens to favour Pegasos."
 )
 ALPHA = 0.01

@@ -24,7 +24,7 @@ WHY = (
 def run(size):
     """Follow the test error of stochastic FOBOS, SpaRSA and coordinate descent."""
     D = data.load("mnist", size)
-    n, support, n_test, batch, width = size.pick((15_000, 15_000, 2000, 100, 4.0), (400, 100, 400, 20, 1.0))
+    n, support, n_test, batch, width = size.pick((15_000, 5000, 2000, 100, 4.0), (400, 100, 400, 20, 1.0))
     seed = np.random.default_rng(0)
     rows = seed.permutation(len(D.y))[:n]
     n = len(rows)
