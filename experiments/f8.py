@@ -20,7 +20,7 @@ ALPHA = 1e-3
 
 def run(size):
     """Run the three batch sizes from the same step, with the same work."""
-    repeats, per_class, passes = size.pick((3, 120, 300), (1, 20, 400))
+    repeats, per_class, passes = size.pick((5, 120, 300), (1, 20, 400))
     D = data.load("landsat", size)
     half = D.X.max() / 2
     products, products_test = problems.products(D.X / half - 1), problems.products(D.X_test / half - 1)

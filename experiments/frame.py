@@ -159,7 +159,7 @@ def save_figure(experiment: Any, numbers: dict[str, Any], path: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({"svg.hashsalt": "gossamer", "font.size": 9}):
+    with matplotlib.rc_context({"svg.hashsalt": "gossamer", "svg.fonttype": "none", "font.size": 9}):
         figure = Figure(figsize=(8, 4), layout="constrained")
         experiment.draw(figure, numbers)
         figure.savefig(path.with_suffix(".png"), dpi=100, metadata={"Software": None})

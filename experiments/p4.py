@@ -15,6 +15,11 @@ ID = "P4"
 PAPER = "Duchi et al. 2008, Figure 7"
 STATEMENT = "On MNIST with kernel features, with all rows and with few, projections reach a lower loss than EG."
 PAPER_NUMBER = "shown as curves; 2766 support examples, 27,660 weights"
+WHY = (
+    "The radius, which the paper does not state: 50 is tight, and EG is at the least loss early. In a small trial "
+    "(1,000 rows, 800 support examples, 80 gradients) the order turns with it: radius 50 gives .82 by projections and "
+    ".76 with EG, radius 500 gives .30 and .51."
+)
 
 LOSS = gs.Multinomial()
 RADIUS = 50.0
@@ -24,7 +29,7 @@ def run(size):
     """Follow both methods, with all rows and with random batches."""
     D = data.load("mnist", size)
     order = np.random.default_rng(0).permutation(len(D.y))
-    chooses, learns, batch = size.pick((40_000, 5_000, 100), (400, 300, 30))
+    chooses, learns, batch = size.pick((40_000, 3_000, 100), (400, 300, 30))
     images, y = D.X[order] / 255, D.y[order].astype(int)
     features = gs.KernelFeatures(gamma=1 / 25, max_support=size.pick(2766, 100))
     support = features.ready(images[:chooses], y[:chooses]).support
@@ -35,17 +40,18 @@ def run(size):
         return float(np.mean(LOSS.value(K @ W.T, y)))
 
     curves, checks = {}, []
-    for rows, steps in ((learns, size.pick(150, 40)), (batch, size.pick(1500, 200))):
+    for rows, steps in ((learns, size.pick(120, 40)), (batch, size.pick(1000, 200))):
         name = "all rows" if rows == learns else f"{rows} rows"
         for method in ("ℓ1", "EG"):
-            schedules = [gs.InverseSqrt(c) for c in (0.1, 0.3, 1, 3, 10)]
+            schedules = [gs.InverseSqrt(c) for c in size.pick((30, 60, 120, 240, 480), (0.3, 1, 3))]
             if method == "EG":
-                schedules = [kind(c) for kind in (gs.InverseSqrt, gs.Constant) for c in (0.1, 0.3, 1, 3, 10)]
+                grid = size.pick((100, 300, 1000), (1, 3, 10))
+                schedules = [gs.InverseSqrt(c) for c in grid] + [gs.Constant(c / 3) for c in grid]
             runs = []
             for schedule in schedules:
                 gradient = _gradient(K, y, rows)
                 iterates = _iterates(method, gradient, (10, len(support)), schedule)
-                runs.append(descent.counted(iterates, value, steps, looks=30))
+                runs.append(descent.counted(iterates, value, steps, looks=20))
             best = int(np.argmin([np.mean(run["value"][-3:]) for run in runs]))
             curves[f"{method}, {name}"] = runs[best] | {"setting": str(schedules[best])}
             size.log(f"{method}, {name}: {schedules[best]}, {runs[best]['value'][-1]:.4f}")
