@@ -37,7 +37,7 @@ class SvmlightParser {
   int base_;
   Limits limits_;
 
-  static bool line(TextRows& rows, Cursor& c, std::int64_t base) {
+  [[gnu::always_inline]] static bool line(TextRows& rows, Cursor& c, std::int64_t base) {
     c.skip_blanks();
     if (c.over()) return false;
     if (*c.at == '#') return c.skip_line(), false;

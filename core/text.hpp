@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -91,6 +92,24 @@ struct Limits {
 
 inline constexpr std::int64_t largest_feature = 2147483646;  // so that the number of features is an int32 too
 
+// Up to eight digits at once: how many there are at `at`, where eight characters can be read, and the number they make.
+struct Digits {
+  std::uint32_t count, value;
+
+  static constexpr bool possible = std::endian::native == std::endian::little;
+  explicit Digits(const char* at) {
+    std::uint64_t x;
+    std::memcpy(&x, at, 8);
+    x ^= 0x3030303030303030ull;  // digits become 0 … 9, everything else is larger
+    const std::uint64_t others = ((x + 0x7676767676767676ull) | x) & 0x8080808080808080ull;
+    count = others ? static_cast<std::uint32_t>(std::countr_zero(others)) / 8 : 8;
+    x = count ? x << (64 - 8 * count) : 0;  // zeros in front
+    x = x * 10 + (x >> 8);                  // pairs of digits, then fours, then all eight
+    x = ((x & 0xff000000ffull) * 0xf424000000064ull + ((x >> 16) & 0xff000000ffull) * 0x271000000001ull) >> 32;
+    value = static_cast<std::uint32_t>(x);
+  }
+};
+
 // Moves through a line. Its characters end with '\n', where every scan stops.
 struct Cursor {
   const char* at;
@@ -116,7 +135,15 @@ struct Cursor {
   void skip_line() { at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))); }
 
   // A whole number from 0 to largest_feature.
-  bool feature(std::int64_t& out) {
+  [[gnu::always_inline]] bool feature(std::int64_t& out) {
+    if (Digits::possible && end - at >= 8) {
+      const Digits digits(at);
+      if (digits.count > 0 && digits.count < 8) {
+        at += digits.count;
+        out = digits.value;
+        return true;
+      }
+    }
     std::uint64_t n = 0;
     const char* from = at;
     while (digit(*at)) {
@@ -134,9 +161,10 @@ struct Cursor {
 
   // A finite decimal number, correctly rounded. Up to 19 digits are collected into an integer m; where m < 2^53 and the
   // power of ten is exact, m · 10^e is one rounding away from the truth (Clinger 1990). The rest is from_chars's.
-  bool number(double& out) {
+  [[gnu::always_inline]] bool number(double& out) {
     static constexpr double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static constexpr std::uint64_t whole_power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     const char* from = at;
     const bool negative = *at == '-';
     if (*at == '-' || *at == '+') ++at;
@@ -146,6 +174,11 @@ struct Cursor {
     std::int64_t count = at - digits, e = 0;
     if (*at == '.') {
       const char* point = ++at;
+      if (Digits::possible && end - at >= 8) {
+        const Digits digits(at);
+        m = m * whole_power[digits.count] + digits.value;
+        at += digits.count;
+      }
       while (digit(*at)) m = m * 10 + static_cast<std::uint64_t>(*at++ - '0');
       e = point - at;
       count -= e;
@@ -170,7 +203,7 @@ struct Cursor {
   }
 
   // Long, extreme or malformed numbers; from_chars knows no leading '+'.
-  bool uncommon_number(const char* from, bool negative, double& out) {
+  [[gnu::noinline]] bool uncommon_number(const char* from, bool negative, double& out) {
     at = from + (negative || *from == '+');
     const char* digits = at;
     const auto [stop, error] = std::from_chars(at, end, out);
@@ -220,7 +253,9 @@ std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limit
     const char* begin = cursor.at;
     const std::size_t before = rows->entries, labels = rows->label.size(), tags = rows->tags.size();
     cursor.reason = nullptr, cursor.inner_lines = 0;
-    const bool is_row = line(*rows, cursor);
+    Cursor here = cursor;  // of its own, so that it stays in registers
+    const bool is_row = line(*rows, here);
+    cursor = here;
     if (!cursor.reason && is_row) {
       bool sorted = true;
       for (std::size_t n = before + 1; n < rows->entries; ++n) sorted &= rows->index[n - 1] < rows->index[n];

@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import os
 import pickle
 import shutil
 import sqlite3
@@ -243,6 +244,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer takes memory of its own")
 def test_many_classes_and_features_claim_no_memory(tmp_path):
     """A file of some megabytes whose weights, written out, would take 80 GB: it is shown, and predicts, in little."""
     path, n = tmp_path / "m.gsm", 100_000

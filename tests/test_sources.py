@@ -212,6 +212,7 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")  # noqa: PTH110
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer takes memory of its own")
 def test_lines_of_a_hundred_megabytes(tmp_path):
     """They are read, or refused in words if they are longer still; memory stays within a few times their length."""
 

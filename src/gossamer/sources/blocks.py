@@ -14,7 +14,7 @@ from gossamer.records import record
 if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
     from gossamer.arrays import Array
 
-AHEAD = 24  # blocks read and not yet learned from
+AHEAD = 32  # blocks read and not yet learned from
 
 
 class ReadError(ValueError):
