@@ -311,6 +311,7 @@ class LaneRule {
   void prox_lanes(From from, Strength s, double weight, To to) const {
     if constexpr (K == 1) {
       const P p = p_;
+      if (weight == 1) return side_by_side(m_, [=](std::size_t i) { to(i, p.prox(from(i, i), s(i))); });
       side_by_side(m_, [=](std::size_t i) { to(i, p.prox(from(i, i), s(i) * weight)); });
     } else {
       for (std::size_t i = 0; i < m_; ++i) {

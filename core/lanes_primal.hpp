@@ -164,10 +164,12 @@ class LevelLanes : public LaneRule<1, P> {
     double* level = this->numbers(j);
     const double *step = steps_.data(), *total = totals_.data(), weight = weight_of(this->weights_, j);
     const P p = this->p_;
-    side_by_side(this->m_, [=](std::size_t i) {
-      const double rise = total[i] * weight, w = p.prox(level[i], rise) - x * step[i];
+    const auto move = [=](std::size_t i, double rise) {
+      const double w = p.prox(level[i], rise) - x * step[i];
       level[i] = std::is_same_v<P, L1> && w < 0 ? w - rise : w + rise;
-    });
+    };
+    if (weight == 1) return side_by_side(this->m_, [=](std::size_t i) { move(i, total[i]); });
+    side_by_side(this->m_, [=](std::size_t i) { move(i, total[i] * weight); });
   }
   void end() {
     for (std::size_t i = 0; i < this->m_; ++i) totals_[i] += eta_ * (this->paces_[i] * this->alphas_[i]);
