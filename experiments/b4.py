@@ -18,6 +18,12 @@ STATEMENT = (
 )
 PAPER_NUMBER = "shown as curves, up to some hundred examples a class"
 
+WHY = (
+    "The size: with 200 support examples to choose from and 40 rows a class at most (the paper has 2766, and "
+    "hundreds), ridge, which uses all of them, has the best coverage. Among the sparse penalties the structured ones "
+    "are better than ℓ1 from 20 rows a class on."
+)
+
 PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf", "ℓ2²": "l2_squared"}
 
 

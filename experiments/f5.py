@@ -53,9 +53,7 @@ def run(size):
     return frame.Outcome(
         {"curves": curves, "early": early, "late": late},
         checks,
-        [
-            f"Stochastic steps take 2% of the examples. Size: n = {n:,}, d = {d:,}, k = {k} (the paper: 5,000, 1,000, 10)."
-        ],
+        [f"Stochastic steps take 2% of the examples. Size: n = {n:,}, d = {d:,}, k = {k} (paper: 5,000, 1,000, 10)."],
         ours,
     )
 

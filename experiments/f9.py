@@ -28,6 +28,11 @@ PAPER_TABLE = {  # d: (project, FOBOS) in hundredths of a second, for each s
     3_200_000: ((1.07, 0.13), (2.75, 0.16), (6.31, 0.52)),
     6_400_000: ((1.20, 0.10), (2.83, 0.29), (6.62, 0.48)),
 }
+WHY = (
+    "Our tree gained more over the paper's (20 times as fast in the median of the cells) than our lazy step over its "
+    "own (14 times). And memory: at d = 6.4e6 the weights are 100 MB and every feature is a wait for it, and the lazy "
+    "step does nothing else. Up to d = 8e5 it is 7 to 49 times as fast. The tree is near log d: 1.54 beside 1.45."
+)
 CHANGES = (5_000, 10_000, 20_000)
 
 

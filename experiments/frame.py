@@ -191,6 +191,9 @@ def _head(results: list[dict[str, Any]]) -> list[str]:
     for place in places:
         which = ", ".join(r["id"] for r in results if r["environment"] == place)
         lines.append(f"Environment: {place}" + (f" ({which})" if len(places) > 1 else "") + ".")
+    missing = [id_ for id_ in ids() if id_ not in {r["id"] for r in results}]
+    if missing:
+        lines += ["", f"No run yet: {', '.join(missing)}."]
     head = ["", "| id | paper | what it says | the paper's number | our number | holds | time |", "|" + "---|" * 7]
     return [*lines, *head]
 
