@@ -21,7 +21,7 @@ STATEMENT = (
 PAPER_NUMBER = "ℓ1 stops at about round 30 with about 700 features; smooth ℓ1 overfits from 200 features on"
 
 WHY = (
-    "Smooth ℓ1 at the better of the two strengths tried (1e-5) does not overfit on CCAT and GCAT within 1,500 features: "
+    "Smooth ℓ1 at the better of the two strengths tried (1e-5) does not overfit on CCAT and GCAT by 1,500 features: "
     "its test loss still falls a little at the end, and stays above that of ℓ1."
 )
 
