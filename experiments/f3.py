@@ -1,8 +1,8 @@
 """Operations to reach the optimum of ℓ1-logistic regression, at five strengths (Figure 5).
 
-How operations are counted: see `counting`. The stochastic methods take batches of 1% of the examples, FOBOS with the
-first step of theory, D/(√7 G) with D = log 2/α, or 1/100 of it, the better of the two; stochastic projected gradient
-the same on the ℓ1 ball of the optimum.
+How operations are counted: see `counting`. The stochastic methods take batches of 1% of the examples; FOBOS begins with
+the step of theory, D/(√7 G) with D = log 2/α, a tenth or a hundredth of it, whichever does best; stochastic projected
+gradient does the same on the ℓ1 ball of the optimum.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PAPER_NUMBER = "shown as curves"
 WHY = (
     "Our coordinate descent is not the paper's, which searches a step for every coordinate: it minimises quadratic "
     "models on working sets, so it hardly looks at features that stay zero, and needs the fewest operations of all "
-    "from 25% zeros on. Against interior point and SpaRSA the paper's order is what we find."
+    "from 25% zeros on. Stochastic FOBOS and SpaRSA are ahead of interior point, as in the paper."
 )
 SOLVERS = {
     "SpaRSA": gs.SpaRSA(),
