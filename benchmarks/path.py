@@ -53,7 +53,7 @@ def speed():
     grid = times["scikit-learn × 16"]
     rows = []
     for name in METHODS:
-        aim = name == "fobos"
+        aim = name in ("fobos", "rda")
         path = times[f"{name} × 16"]
         rows.append(Row(f"{name}: 16 strengths / one", path / times[name], at_most=5 if aim else None))
         peer = path / times["scikit-learn"]

@@ -108,7 +108,7 @@ class RdaRule {
     requires shortens<P>
   {
     const double a = weight_of(weights_, j) * alpha_;
-    add_shortening(p_, sum(j), -1.0, m, [&](double x) { return x > a * rounds_ ? -trail_.line(x, a) : 0.0; });
+    add_shortening(p_, sum(j), -1.0, m, [&](double x) { return alive(x, a, rounds_) ? -trail_.line(x, a) : 0.0; });
   }
   void close(std::size_t j, double n, double* m) const {
     if constexpr (K == 1) {
@@ -122,12 +122,13 @@ class RdaRule {
     requires(K == 1 && shortens<P> && Roomy)
   {
     double* slot = &slots_[j * stride()];
-    const double g = slot[0], h = g + x * slope, least = weight_of(weights_, j) * (alpha_ * rounds_);
+    const double g = slot[0], h = g + x * slope;
+    const bool lives = alive(size(h), weight_of(weights_, j) * alpha_, rounds_);
     slot[0] = h;
-    if (w != 0 && slot[1] != 0 && size(h) > least && g * h > 0) {
+    if (w != 0 && slot[1] != 0 && lives && g * h > 0) {
       slot[2] += trail_.rates() * (h - g);
-    } else if (slot[1] != 0 || size(h) > least) {
-      change_line(j, g, size(h) > least);
+    } else if (slot[1] != 0 || lives) {
+      change_line(j, g, lives);
     }
   }
   void add_path(std::size_t j, double n, double* total) const {
@@ -179,7 +180,7 @@ class RdaRule {
   void close_lines(std::size_t j, std::span<const double> g, double before, double* m) const {
     const double a = weight_of(weights_, j) * alpha_;
     add_shortening(p_, g, -1.0, m, [&](double x) {
-      if (x <= a * before) return 0.0;
+      if (!alive(x, a, before)) return 0.0;
       return alive(x, a, rounds_) ? trail_.line(x, a) : trail_.line(x, a, end_of(x, a, before));
     });
   }

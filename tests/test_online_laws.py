@@ -275,6 +275,17 @@ def test_the_average_is_the_mean_of_the_iterates(method, name, problem):
 
 
 @over("problem", ONE_AND_THREE)
+@pytest.mark.parametrize("rho", [0.02, 0.3])
+@pytest.mark.parametrize("name", ["l1", "l1, weights", "non-negative l1", "non-negative l1, weights", "elastic net"])
+def test_the_average_with_more_of_l1(name, rho, problem):
+    penalty, method = penalty_for(name, problem.outputs), gs.RDA(gamma=1.0, rho=rho)
+    model = problem.model(method, penalty, ALPHA, average=True)
+    problem.teach(model, sp.csr_array(X))
+    twin = problem.twin(method, penalty, X, ALPHA)
+    assert_same_weights(weights(model), twin.average_weights)
+
+
+@over("problem", ONE_AND_THREE)
 @pytest.mark.parametrize("average", [False, True], ids=["last", "average"])
 @pytest.mark.parametrize(("method", "name"), ALLOWED)
 def test_cutting_the_data_and_saving_in_between_changes_nothing(method, name, average, problem):
