@@ -19,7 +19,8 @@ STATEMENT = (
 PAPER_NUMBER = "shown as curves; high sparsity on 1,946,684 pairs of words"
 WHY = (
     "The stand-in: our RCV1 has 47,236 words where the paper has 1.9 million pairs of words, so that the same number "
-    "of non-zeros is a larger share. A smaller radius has fewer (see the table), but there EG's loss is lower."
+    "of non-zeros is a larger share. A smaller radius has fewer (see the table), but there EG's loss is lower. With "
+    "the best radius of each method, projections held under 10% non-zeros, EG is ahead: .249 and .306."
 )
 
 BLOCK = 100
