@@ -16,6 +16,7 @@ template <std::size_t K, class P>
 class AddedLanes : public LaneRule<K, P> {
  public:
   using Base = LaneRule<K, P>;
+  static constexpr bool levels = K == 1;  // what the rule with one setting keeps (LevelRule)
   AddedLanes(P p, std::size_t features, std::size_t outputs, const LaneSettings& s, std::vector<double> weights)
       : Base(p, features, outputs, s, std::move(weights), 1, outputs), strengths_(s.alphas) {
     for (std::size_t i = 0; i < s.count(); ++i) strengths_[i] *= s.paces[i];
@@ -46,6 +47,7 @@ template <std::size_t K, class P, class Lazy>
 class RecordedLanes : public LaneRule<K, P> {
  public:
   using Base = LaneRule<K, P>;
+  static constexpr bool levels = false;
   RecordedLanes(P p, std::size_t features, std::size_t outputs, const LaneSettings& s, std::vector<double> weights)
       : Base(p, features, outputs, s, std::move(weights), 1, outputs), features_(features) {
     lazy_.reserve(s.count());
@@ -94,6 +96,8 @@ class RecordedLanes : public LaneRule<K, P> {
 template <class Rounds>
 class FobosLanes : public Rounds {
  public:
+  static constexpr const char* slots_name = Rounds::levels ? "levels" : "slots";
+
   FobosLanes(auto p, std::size_t features, std::size_t outputs, const LaneSettings& s, std::vector<double> weights)
       : Rounds(p, features, outputs, s, std::move(weights)), steps_(outputs * s.count()) {}
 
@@ -130,7 +134,7 @@ class FobosLanes : public Rounds {
   void alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const {
     std::vector<double> w(this->cells());
     read(j, w.data());
-    numbers.push_back(0.0);
+    if (!Rounds::levels) numbers.push_back(0.0);
     numbers.insert(numbers.end(), &w[lane * this->k_()], &w[lane * this->k_()] + this->k_());
   }
   template <class F>
@@ -141,61 +145,6 @@ class FobosLanes : public Rounds {
  private:
   Shared eta_;
   std::vector<double> steps_;  // η · pace · slope of this round
-};
-
-// One output under ℓ1: the levels of LevelRule, one a lane. What a lane has taken off its weights is Σ η · pace · α.
-template <class P>
-class LevelLanes : public LaneRule<1, P> {
- public:
-  static constexpr const char* slots_name = "levels";
-
-  using Base = LaneRule<1, P>;
-  LevelLanes(P p, std::size_t features, std::size_t outputs, const LaneSettings& s, std::vector<double> weights)
-      : Base(p, features, outputs, s, std::move(weights), 0, outputs), totals_(s.count()), steps_(s.count()) {}
-
-  void begin(double eta, std::size_t) { eta_ = eta; }
-  void accumulate(std::size_t j, double x, std::size_t, double* z) {
-    weights(j, [=](std::size_t i, double w) { z[i] += x * w; });
-  }
-  void receive(const double* slope) {
-    this->each_cell([&](std::size_t i, std::size_t) { steps_[i] = eta_ * this->paces_[i] * slope[i]; });
-  }
-  void update(std::size_t j, double x, std::size_t) {
-    double* level = this->numbers(j);
-    const double *step = steps_.data(), *total = totals_.data(), weight = weight_of(this->weights_, j);
-    const P p = this->p_;
-    const auto move = [=](std::size_t i, double rise) {
-      const double w = p.prox(level[i], rise) - x * step[i];
-      level[i] = std::is_same_v<P, L1> && w < 0 ? w - rise : w + rise;
-    };
-    if (weight == 1) return side_by_side(this->m_, [=](std::size_t i) { move(i, total[i]); });
-    side_by_side(this->m_, [=](std::size_t i) { move(i, total[i] * weight); });
-  }
-  void end() {
-    for (std::size_t i = 0; i < this->m_; ++i) totals_[i] += eta_ * (this->paces_[i] * this->alphas_[i]);
-  }
-  void read(std::size_t j, double* out) const {
-    weights(j, [=](std::size_t i, double w) { out[i] = w; });
-  }
-  // The level of a record that starts now.
-  void alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const {
-    numbers.push_back(this->p_.prox(this->numbers(j)[lane], totals_[lane] * weight_of(this->weights_, j)));
-  }
-  template <class F>
-  void visit(F f) {
-    this->visit_features(f), f("lazy_total", std::span(totals_));
-  }
-
- private:
-  Shared eta_;
-  std::vector<double> totals_, steps_;  // steps: η · pace · slope of this round
-
-  template <class To>
-  void weights(std::size_t j, To to) const {
-    const double *level = this->numbers(j), *total = totals_.data();
-    this->prox_lanes([=](std::size_t, std::size_t i) { return level[i]; }, [=](std::size_t i) { return total[i]; },
-                     weight_of(this->weights_, j), to);
-  }
 };
 
 // A feature: at its head the round it is up to date with and the largest |x| so far; of each lane s, then its step,

@@ -33,9 +33,7 @@ std::unique_ptr<Lanes> make_fobos_lanes(const RowPenalty& penalty, const Setup& 
     auto engine = [&]<class Rounds>() {
       return lane_engine(FobosLanes<Rounds>(p, s.features, s.outputs, lanes, s.weights), s, lanes);
     };
-    if constexpr (adds_up<P> && K == 1) {
-      return lane_engine(LevelLanes<P>(p, s.features, s.outputs, lanes, s.weights), s, lanes);
-    } else if constexpr (adds_up<P>) {
+    if constexpr (adds_up<P>) {
       return engine.template operator()<AddedLanes<K, P>>();
     } else {
       if constexpr (std::is_same_v<P, ElasticNet>) {
