@@ -66,7 +66,7 @@ class Averaged {
   {
     return rule_.peek(j);
   }
-  Pack peek(std::size_t i, std::size_t j) const { return rule_.peek(i, j); }
+  [[gnu::always_inline]] Quad peek_four(const std::int32_t* j) const { return rule_.peek_four(j); }
   void move(std::size_t j, double w, double x, double slope) { rule_.slide(j, w, x, slope); }
   void update(std::size_t j, double x, const double* slope) {
     rule_.update(j, x, slope);

@@ -331,6 +331,7 @@ void bind_learners(nb::module_& m) {
       .def_prop_ro("rounds", &Learner::rounds)
       .def_prop_ro("weight_seen", &Learner::weight_seen)
       .def_prop_ro("loss_seen", &Learner::loss_seen)
+      .def_prop_ro("sound", &Learner::sound)
       .def("learn", &learn<double>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
            "step"_a, "loss"_a, Free())
       .def("learn", &learn<float>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),

@@ -82,11 +82,11 @@ class RdaRule {
     weights(j, &w);
     return w;
   }
-  Pack peek(std::size_t i, std::size_t j) const {
-    const Pack sums{slots_[i * stride()], slots_[j * stride()]}, c = spread(rate_);
-    Pack w = -c * sums;
-    if (extra_ != 0) w = soft(w, c * spread(extra_));
-    return prox_pair(p_, w, c * spread(t_alpha_) * weights_of(weights_, i, j));
+  [[gnu::always_inline]] Quad peek_four(const std::int32_t* j) const {
+    const Quad c = spread_four(rate_);
+    Quad w = -c * gather(&slots_[0], j, stride());
+    if (extra_ != 0) w = soft(w, c * spread_four(extra_));
+    return prox_four(p_, w, c * spread_four(t_alpha_) * weights_of(weights_, j));
   }
   void move(std::size_t j, double, double x, double slope) { slots_[j * stride()] += x * slope; }
   void end() {

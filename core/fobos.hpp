@@ -33,8 +33,14 @@ inline double weight_of(const std::vector<double>& weights, std::size_t j) {
   return weights.empty() ? 1.0 : weights[j];
 }
 
-inline Pack weights_of(const std::vector<double>& weights, std::size_t i, std::size_t j) {
-  return weights.empty() ? spread(1.0) : Pack{weights[i], weights[j]};
+// The numbers at j[0], …, j[3], each `stride` from the next.
+[[gnu::always_inline]] inline Quad gather(const double* numbers, const std::int32_t* j, std::size_t stride = 1) {
+  const auto at = [=](int n) { return numbers[static_cast<std::size_t>(j[n]) * stride]; };
+  return Quad{at(0), at(1), at(2), at(3)};
+}
+
+[[gnu::always_inline]] inline Quad weights_of(const std::vector<double>& weights, const std::int32_t* j) {
+  return weights.empty() ? spread_four(1.0) : gather(weights.data(), j);
 }
 
 // Roomy if it has room for what averaging keeps (averaging.hpp).
@@ -80,12 +86,13 @@ class FobosRule {
     lazy_.catch_up({&w, 1}, slot[0], weight_of(weights_, j));
     return w;
   }
-  Pack peek(std::size_t i, std::size_t j) const {
-    if constexpr (requires(Pack w) { lazy_.caught_up(w, w, w); }) {
-      const double *a = &slots_[i * stride()], *b = &slots_[j * stride()];
-      return lazy_.caught_up(Pack{a[1], b[1]}, Pack{a[0], b[0]}, weights_of(weights_, i, j));
+  [[gnu::always_inline]] Quad peek_four(const std::int32_t* j) const {
+    if constexpr (requires(Quad w) { lazy_.caught_up(w, w, w); }) {
+      const Quad stamps = gather(&slots_[0], j, stride()), w = gather(&slots_[1], j, stride());
+      return lazy_.caught_up(w, stamps, weights_of(weights_, j));
     }
-    return Pack{peek(i), peek(j)};
+    const auto at = [&](int n) { return peek(static_cast<std::size_t>(j[n])); };
+    return Quad{at(0), at(1), at(2), at(3)};
   }
   void move(std::size_t j, double w, double x, double slope) {
     double* slot = &slots_[j * stride()];
@@ -178,12 +185,17 @@ class LevelRule {
   void prefetch(std::size_t j) const { __builtin_prefetch(&levels_[j], 1); }
   void begin(double eta) { eta_ = eta; }
   double peek(std::size_t j) const { return p_.prox(levels_[j], total_ * weight_of(weights_, j)); }
-  Pack peek(std::size_t i, std::size_t j) const {
-    return prox_pair(p_, Pack{levels_[i], levels_[j]}, spread(total_) * weights_of(weights_, i, j));
+  [[gnu::always_inline]] Quad peek_four(const std::int32_t* j) const {
+    return prox_four(p_, gather(&levels_[0], j), spread_four(total_) * weights_of(weights_, j));
   }
   void move(std::size_t j, double w, double x, double slope) {
     const double v = w - x * (eta_ * slope), rise = total_ * weight_of(weights_, j);
     levels_[j] = v + (std::is_same_v<P, L1> ? std::copysign(rise, v) : rise);
+  }
+  [[gnu::always_inline]] void move_four(const std::int32_t* j, Quad w, Quad x, double slope) {
+    const Quad v = w - x * spread_four(eta_ * slope), rise = spread_four(total_) * weights_of(weights_, j);
+    const Quad to = std::is_same_v<P, L1> ? outwards(v, rise) : v + rise;
+    for (int n = 0; n < 4; ++n) levels_[static_cast<std::size_t>(j[n])] = to[n];
   }
   void end() { total_ += eta_ * alpha_; }
   void read(std::size_t j, double* w) const { *w = peek(j); }

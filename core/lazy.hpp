@@ -40,11 +40,11 @@ void prox_row(const P& p, std::span<double> w, double s, double weight, Scratch&
   }
 }
 
-// p.prox of two numbers
+// p.prox of four numbers
 template <class P>
-Pack prox_pair(const P& p, Pack v, Pack s) {
+[[gnu::always_inline]] inline Quad prox_four(const P& p, Quad v, Quad s) {
   if constexpr (std::is_same_v<P, L1>) return soft(v, s);
-  return Pack{p.prox(v[0], s[0]), p.prox(v[1], s[1])};
+  return Quad{p.prox(v[0], s[0]), p.prox(v[1], s[1]), p.prox(v[2], s[2]), p.prox(v[3], s[3])};
 }
 
 inline bool all_zero(std::span<const double> w) {
@@ -63,7 +63,9 @@ class Additive {
   void catch_up(std::span<double> w, double stamp, double weight) const {
     prox_row(p_, w, total_ - stamp, weight, scratch_);
   }
-  Pack caught_up(Pack w, Pack stamp, Pack weight) const { return prox_pair(p_, w, (spread(total_) - stamp) * weight); }
+  [[gnu::always_inline]] Quad caught_up(Quad w, Quad stamp, Quad weight) const {
+    return prox_four(p_, w, (spread_four(total_) - stamp) * weight);
+  }
   void add_path(std::span<const double> w, double n, double weight, const Trail& trail, double* sum) const {
     std::size_t t = trail.before(n);
     add_steps(w, static_cast<double>(trail.rounds() - t), sum, [&](std::span<double> row) {

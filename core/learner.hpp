@@ -8,19 +8,21 @@
 //     begin(η)               a round starts with this step
 //     accumulate(j, x, z)    z += x · W_j, with W_j brought up to date
 //     update(j, x, slope)    the gradient x · slope arrives at feature j
-//     peek(j), peek(i, j), move(j, w, x, slope)
-//                            instead of both, for one output: W_j as it stands now (W_i and W_j), changing nothing, and
-//                            the gradient x · slope at a feature whose weight was seen to be w. The state is written
-//                            once a round
+//     peek(j), move(j, w, x, slope)
+//                            instead of both, for one output: W_j as it stands now, changing nothing, and the gradient
+//                            x · slope at a feature whose weight was seen to be w. The state is written once a round.
+//                            peek_four (and, if the rule likes, move_four) handles four features at once
 //     end()                  the round is over: whatever happens to the features that were not in it
 //     read(j, w)             W_j as it stands now, changing nothing
 //     visit(f)               f(name, a double, a vector of them, or slots) for all of its state, to save and restore it
 //     read_average(j, w)     only if it averages (averaging.hpp): the mean of W_j as it stood after each round
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <span>
@@ -30,6 +32,7 @@
 
 #include "losses.hpp"
 #include "pack.hpp"
+#include "side_by_side.hpp"
 #include "slots.hpp"
 
 namespace gossamer {
@@ -114,11 +117,15 @@ class Learner {
   double rounds() const { return counts_[0]; }       // t
   double weight_seen() const { return counts_[1]; }  // Σ weights of the examples
   double loss_seen() const { return counts_[2]; }    // Σ weight · loss before learning from the example
+  // Whether all examples since it was made had features that exist and finite margins. An entry that is not finite
+  // spoils the margin, whatever the weights are.
+  bool sound() const { return sound_; }
 
  protected:
   Learner(std::size_t features, std::size_t outputs) : features_(features), outputs_(outputs), counts_(3) {}
   std::size_t features_, outputs_;
   std::vector<double> counts_;
+  bool sound_ = true;
 };
 
 // Shows all kinds of state to a visitor.
@@ -161,8 +168,8 @@ class Engine final : public Learner {
     if (averages<Rule>) intercept_sum_.resize(intercept_.values().size());
   }
 
-  void learn(const Examples<double>& examples, const LossCall& loss) override { run(examples, loss); }
-  void learn(const Examples<float>& examples, const LossCall& loss) override { run(examples, loss); }
+  void learn(const Examples<double>& examples, const LossCall& loss) override { run_fitting(examples, loss); }
+  void learn(const Examples<float>& examples, const LossCall& loss) override { run_fitting(examples, loss); }
 
   void read(std::span<double> weights, std::span<double> intercept) const override {
     for (std::size_t j = 0; j < features_; ++j) rule_.read(j, weights.data() + j * outputs_);
@@ -213,6 +220,28 @@ class Engine final : public Learner {
     for (std::size_t r = 0; r < outputs_; ++r) intercept[r] = intercept_sum_.empty() ? 0.0 : intercept_sum_[r] / rounds;
   }
 
+  // The loop that fits the processor: for wide vectors only where they pay.
+  template <class T>
+  void run_fitting(const Examples<T>& examples, const LossCall& loss) {
+    if constexpr (peeks<Rule>) {
+      if (has_wide_vectors()) return run_wide(examples, loss);
+    }
+    run(examples, loss);
+  }
+
+#ifdef GOSSAMER_WIDE
+  template <class T>
+  [[gnu::target("avx2"), gnu::flatten]] void run_wide(const Examples<T>& examples, const LossCall& loss) {
+    run(examples, loss);
+  }
+#else
+  template <class T>
+  void run_wide(const Examples<T>& examples, const LossCall& loss) {
+    run(examples, loss);
+  }
+#endif
+
+  // Throws where a row has features that are not there: the rows before it have been learned from.
   template <class T>
   void run(const Examples<T>& examples, const LossCall& loss) {
     std::vector<double> many(Rule::width == 1 ? 0 : 2 * outputs_), seen;
@@ -227,7 +256,12 @@ class Engine final : public Learner {
       for (std::size_t r = 0; r < outputs_; ++r) z[r] = b.empty() ? 0.0 : b[r];
       rule_.begin(examples.step[i]);
       const Row<T> row(examples, i);
+      if (!row.within(features_)) {
+        sound_ = false;
+        throw std::out_of_range("an example has a feature that the learner has not");
+      }
       add_margins(row, z.data(), seen);
+      for (const double margin : z) sound_ = sound_ && std::isfinite(margin);
       counts_[0] += 1;
       counts_[1] += weight;
       counts_[2] += weight * loss(z, examples.y + i * examples.targets, slope);
@@ -254,29 +288,35 @@ class Engine final : public Learner {
         : index(examples.index + examples.begins[i]),
           value(examples.value + examples.begins[i]),
           n(static_cast<std::size_t>(examples.ends[i] - examples.begins[i])) {}
+    bool within(std::size_t features) const {
+      std::uint32_t largest = 0;  // a negative one is the largest of all
+      for (std::size_t k = 0; k < n; ++k) largest = std::max(largest, static_cast<std::uint32_t>(index[k]));
+      return n == 0 || largest < features;
+    }
     std::size_t feature(std::size_t k) const { return static_cast<std::size_t>(index[k]); }
+    Quad four(std::size_t k) const { return Quad{x(k), x(k + 1), x(k + 2), x(k + 3)}; }
     double x(std::size_t k) const { return static_cast<double>(value[k]); }
   };
 
-  // z += W'x; `seen` gets the weights where the rule peeks. One output is summed in two registers, so that no addition
-  // waits for the one before.
+  // z += W'x; `seen` gets the weights where the rule peeks. One output is summed in several registers, so that no
+  // addition waits for the one before.
   template <class T>
   void add_margins(const Row<T>& row, double* z, std::vector<double>& seen) {
     if constexpr (peeks<Rule>) {
       if (seen.size() < row.n) seen.resize(2 * row.n);
       double* to = seen.data();
-      Pack sums = {};
+      Quad sums = {};
       std::size_t k = 0;
-      for (; k + 2 <= row.n; k += 2) {
-        const Pack w = rule_.peek(row.feature(k), row.feature(k + 1));
-        to[k] = w[0], to[k + 1] = w[1];
-        sums += Pack{row.x(k), row.x(k + 1)} * w;
+      for (; k + 4 <= row.n; k += 4) {
+        const Quad w = rule_.peek_four(row.index + k);
+        std::memcpy(to + k, &w, sizeof w);
+        sums += row.four(k) * w;
       }
-      if (k < row.n) {
+      for (; k < row.n; ++k) {
         to[k] = rule_.peek(row.feature(k));
         *z += row.x(k) * to[k];
       }
-      *z += sums[0] + sums[1];
+      *z += (sums[0] + sums[2]) + (sums[1] + sums[3]);
     } else if constexpr (Rule::width == 1) {
       double even = 0, odd = 0;
       std::size_t k = 0;
@@ -296,7 +336,15 @@ class Engine final : public Learner {
   void update(const Row<T>& row, const double* slope, const std::vector<double>& seen) {
     if constexpr (peeks<Rule>) {
       const double g = *slope, *w = seen.data();
-      for (std::size_t k = 0; k < row.n; ++k) rule_.move(row.feature(k), w[k], row.x(k), g);
+      std::size_t k = 0;
+      if constexpr (requires(Quad four) { rule_.move_four(row.index, four, four, g); }) {
+        for (; k + 4 <= row.n; k += 4) {
+          Quad four;
+          std::memcpy(&four, w + k, sizeof four);
+          rule_.move_four(row.index + k, four, row.four(k), g);
+        }
+      }
+      for (; k < row.n; ++k) rule_.move(row.feature(k), w[k], row.x(k), g);
     } else if constexpr (Rule::width == 1) {
       const double g = *slope;
       for (std::size_t k = 0; k < row.n; ++k) rule_.update(row.feature(k), row.x(k), &g);

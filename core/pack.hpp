@@ -1,6 +1,7 @@
 // Pairs of doubles handled by one instruction, through the vector extension of GCC and Clang. Every 64-bit processor
 // has them. Only for the loops that compilers were measured to leave scalar: those that select by a comparison
-// or gather.
+// or gather. Fours are two pairs, or one vector in loops that are compiled for wide ones (side_by_side.hpp); whatever
+// takes or returns them is inlined by force, since the two kinds of loop would not pass them in the same registers.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,9 @@ namespace gossamer {
 using Pack = double __attribute__((vector_size(16)));
 using Mask = std::int64_t __attribute__((vector_size(16)));  // −1 where true, 0 where false
 
+using Quad = double __attribute__((vector_size(32)));
+using QuadBits = std::int64_t __attribute__((vector_size(32)));
+
 inline Pack load(const double* p) {
   Pack x;
   std::memcpy(&x, p, sizeof x);
@@ -18,6 +22,7 @@ inline Pack load(const double* p) {
 }
 
 inline Pack spread(double x) { return Pack{x, x}; }
+[[gnu::always_inline]] inline Quad spread_four(double x) { return Quad{x, x, x, x}; }
 
 // Where the mask is set x, elsewhere 0.
 inline Pack select(Mask mask, Pack x) { return reinterpret_cast<Pack>(reinterpret_cast<Mask>(x) & mask); }
@@ -48,5 +53,10 @@ struct PositivePart {
   void merge(const PositivePart& other) { sum += other.sum, tally += other.tally; }
   Pack count() const { return to_doubles(tally); }
 };
+
+// v ± s, away from zero; s ≥ 0
+[[gnu::always_inline]] inline Quad outwards(Quad v, Quad s) {
+  return v + reinterpret_cast<Quad>(reinterpret_cast<QuadBits>(s) | (reinterpret_cast<QuadBits>(v) & INT64_MIN));
+}
 
 }  // namespace gossamer

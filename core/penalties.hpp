@@ -29,8 +29,8 @@ T soft(T v, T s) {
   return v - std::min(std::max(v, -s), s);
 }
 
-inline Pack soft(Pack v, Pack s) {
-  const Pack low = v > -s ? v : -s;
+[[gnu::always_inline]] inline Quad soft(Quad v, Quad s) {
+  const Quad low = v > -s ? v : -s;
   return v - (low < s ? low : s);
 }
 

@@ -1071,6 +1071,30 @@ def test_a_csr_matrix_with_parts_that_do_not_fit_is_refused(part, value):
     np.testing.assert_array_equal(model.coef_, before)
 
 
+@pytest.mark.parametrize("fitted", [False, True])
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("part", "value"), [("indices", -1), ("indices", 99), ("data", np.nan), ("data", -np.inf)])
+@pytest.mark.parametrize(
+    "method", [gs.Fobos(1.0), gs.RDA(1.0), gs.AdaGrad(0.1), gs.FTRL(0.1), gs.Subgradient(1.0)]
+)
+def test_bad_entries_found_on_the_way_leave_no_trace(method, part, value, dtype, labels, fitted):
+    """With a fixed step a first pass finds them as it learns: wherever they are, nothing of it stays."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, 30), density=0.2, rng=rng, dtype=dtype).tocsr()
+    y = rng.integers(labels, size=60)
+    model = gs.OnlineClassifier(method=method, max_passes=2, random_state=0)
+    if fitted:
+        model.fit(X[:, :20], y)
+    before = pickle.dumps(model)
+    bad = X.copy()
+    getattr(bad, part)[rng.integers(X.nnz)] = value
+    with pytest.raises(ValueError, match="not a valid CSR matrix" if part == "indices" else "NaN or infinity"):
+        model.fit(bad, y)
+    assert pickle.dumps(model) == before
+    assert np.isfinite(model.fit(X, y).coef_).all()
+
+
 def test_names_of_an_earlier_fit_are_forgotten():
     pd = pytest.importorskip("pandas")
     X, y = np.eye(4), np.array([0, 1, 0, 1])

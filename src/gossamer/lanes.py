@@ -155,6 +155,8 @@ class PathTrainer(Trainer):
         self.buffer: Rows | None = None
         self.repeats: list[list[float]] = []  # spans of rounds whose rows were seen before: they do not count
 
+    notices = False  # lanes do not look
+
     def _made(self, pace: Lanes) -> Any:
         return make(self.method, self.penalty, self.setup, pace)
 

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from gossamer import _core, losses, methods, penalties, sources, targets
+from gossamer import losses, methods, penalties, sources, targets
 from gossamer.arrays import Array, number
 from gossamer.callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from gossamer.linear import (
@@ -59,6 +59,7 @@ class _Online(CallbackSupportMixin, Linear):
             number(self.tol, "tol", least=0)
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
         random = check_random_state(self.random_state)
+        before = dict(vars(self))
         rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
         self.n_iter_ = 0
         tasks = Tasks(self, X, y, "pass", int(max_passes))
@@ -66,6 +67,10 @@ class _Online(CallbackSupportMixin, Linear):
             self._run_passes(rows, int(max_passes), random, tasks)
         except KeyboardInterrupt:
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
+        except Exception:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
         self._read_once = _ReadOnce()
         tasks.finish()
         return self
@@ -74,7 +79,11 @@ class _Online(CallbackSupportMixin, Linear):
         before = np.inf
         for _ in range(max_passes):
             loss, weight = self._trainer.loss_seen, self._trainer.weight_seen
-            self._trainer.learn(rows.taken(random.permutation(len(rows))) if self.shuffle else rows)
+            try:
+                self._trainer.learn(rows.taken(random.permutation(len(rows))) if self.shuffle else rows)
+            finally:
+                if not self._trainer.sound:
+                    rows.check(self.n_features_in_)
             self._read_once = _ReadOnce()
             self.n_iter_ += 1
             now = (self._trainer.loss_seen - loss) / max(self._trainer.weight_seen - weight, 1e-300)
@@ -208,7 +217,10 @@ class _Online(CallbackSupportMixin, Linear):
             trainer = self._trainer.grown(features, coded)
         else:
             trainer = self._trainer
-        rows = Rows(*csr_arrays(X), encoded, weight).without_zero_weights()
+        rows = Rows(*csr_arrays(X), encoded, weight)
+        if not (fresh and whole and weight is None and trainer.notices):  # else bad entries are found on the way
+            rows.check(features)
+        rows = rows.without_zero_weights()
         trainer.check_steps(len(rows))
         # Nothing below can fail.
         self._trainer = trainer
@@ -266,7 +278,7 @@ class _Online(CallbackSupportMixin, Linear):
                 raise ValueError("Input y contains NaN or infinity.")
         if X.shape[1] >= 2**31:
             raise ValueError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
-        _check_entries(X)
+        _check_starts(X)
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -371,19 +383,20 @@ class _Online(CallbackSupportMixin, Linear):
         return hasattr(self, "_trainer")
 
 
-def _check_entries(X: Any) -> None:
-    """Raise unless the parts of a CSR matrix fit together (somebody may have written into them) and are finite."""
-    starts, count = X.indptr, int(X.indptr[-1])
+def _check_starts(X: Any) -> None:
+    """Raise unless the rows of a CSR matrix follow each other and wide indices are features, before they are narrowed.
+
+    Somebody may have written into it.
+    """
+    starts, count, width = X.indptr, int(X.indptr[-1]), X.shape[1]
     fits = starts[0] == 0 and count <= min(len(X.indices), len(X.data)) and not (starts[1:] < starts[:-1]).any()
-    index, value = np.ascontiguousarray(X.indices[:count]), np.ascontiguousarray(X.data[:count])
-    if fits and _core.valid_entries(index, value, X.shape[1]):
-        return
-    if fits and not _core.all_finite(value):
-        raise ValueError("Input X contains NaN or infinity.")
-    raise ValueError(
-        f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {X.shape[1] - 1}. "
-        "X.check_format() says what is wrong."
-    )
+    if fits and X.indices.dtype != np.int32 and count:
+        fits = 0 <= X.indices[:count].min() and X.indices[:count].max() < width
+    if not fits:
+        raise ValueError(
+            f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {width - 1}. "
+            "X.check_format() says what is wrong."
+        )
 
 
 def _seen(trainer: Trainer) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gossamer import _core
 from gossamer.arrays import Array
 from gossamer.records import record
 
@@ -82,6 +83,14 @@ class Rows:
         numbers = np.cumsum(present, dtype=np.int32) - np.int32(1)
         return replace(rows, index=numbers[rows.index]), np.flatnonzero(present)
 
+    def check(self, features: int) -> None:
+        """Raise unless all entries are finite and belong to features."""
+        if _core.valid_entries(self.index, self.value, features):
+            return
+        if not _core.all_finite(self.value):
+            raise ValueError("Input X contains NaN or infinity.")
+        raise ValueError(f"X is not a valid CSR matrix: indices must lie in 0 … {features - 1}.")
+
     def squared_norms(self) -> Array:
         """Return ‖x‖² of every row."""
         rows = self.compact()
@@ -95,6 +104,7 @@ class Rows:
 
 def csr_arrays(X: Any) -> tuple[Array, Array, Array, Array]:
     """Return begins, ends, index and value of a canonical CSR matrix, in the types the learners read."""
-    value = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64)
     starts = np.ascontiguousarray(X.indptr, np.int64)
-    return starts[:-1], starts[1:], np.ascontiguousarray(X.indices, np.int32), np.ascontiguousarray(value)
+    index, value = X.indices[: starts[-1]], X.data[: starts[-1]]
+    value = value if value.dtype in (np.float32, np.float64) else value.astype(np.float64)
+    return starts[:-1], starts[1:], np.ascontiguousarray(index, np.int32), np.ascontiguousarray(value)

@@ -49,6 +49,16 @@ class Trainer:
         self.decided = 0 if searching else tuning.PREFIX  # how many of the first rows decided on it
         self.buffer: Rows | None = None  # the first rows, while they may decide again
 
+    @property
+    def notices(self) -> bool:
+        """Whether bad entries make it unsound, so that rows need no check before it is known to be of use."""
+        return not tuning.needs_prefix(self.method)
+
+    @property
+    def sound(self) -> bool:
+        """Whether all rows so far had features that exist and finite margins."""
+        return self.learner.sound
+
     def _made(self, pace: Any) -> Any:
         return self.method.make(self.penalty, self.setup)
 
