@@ -10,7 +10,7 @@
 //                            Σv with the sums up to then, and at the next m += the same with the sums up to its end.
 //                            Nothing has to be kept of the moment of the touch
 //     slide(j, w, x, slope)  optional, for one output: a move (learner.hpp) that keeps m right by itself, in the room,
-//                            which is one multiplication where a line goes on and keeps its kind
+//                            which is one multiplication where a line goes on and keeps its kind; also slide_four
 //     settles(step)          optional: begin(step) changes what is said of the rounds before, so that all paths have to
 //                            be added up first; afterwards the running sums start from zero
 //     room(j)                optional: 1 + outputs numbers beside the state of feature j, so that both are one access
@@ -22,6 +22,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,6 +33,17 @@
 #include "slots.hpp"
 
 namespace gossamer {
+
+// Two numbers of each of four features, the first of `stride`, change by x · first and x · second.
+[[gnu::always_inline]] inline void shift(double* numbers, std::size_t stride, const std::int32_t* j, Quad x,
+                                         double first, double second) {
+  const Pack by{first, second};
+  for (int n = 0; n < 4; ++n) {
+    double* pair = numbers + static_cast<std::size_t>(j[n]) * stride;
+    const Pack moved = load(pair) + spread(x[n]) * by;
+    std::memcpy(pair, &moved, sizeof moved);
+  }
+}
 
 template <class Rule>
 constexpr bool slides = requires(Rule& rule) { rule.slide(std::size_t{}, 1.0, 1.0, 1.0); };
@@ -68,6 +81,11 @@ class Averaged {
   }
   [[gnu::always_inline]] Quad peek_four(const std::int32_t* j) const { return rule_.peek_four(j); }
   void move(std::size_t j, double w, double x, double slope) { rule_.slide(j, w, x, slope); }
+  [[gnu::always_inline]] void move_four(const std::int32_t* j, Quad w, Quad x, double slope)
+    requires requires(Rule& rule) { rule.slide_four(j, w, x, slope); }
+  {
+    rule_.slide_four(j, w, x, slope);
+  }
   void update(std::size_t j, double x, const double* slope) {
     rule_.update(j, x, slope);
     if constexpr (lines) rule_.open(j, slot(j) + 1);
@@ -188,7 +206,7 @@ class Trail {
   void restart() { entries_ = {0.0, 0.0}, total_ = sum_ = rounds_ = 0.0; }
   void push(double total) {
     rounds_ += 1, total_ = total, sum_ += total;
-    entries_.insert(entries_.end(), {total_, sum_});
+    entries_.push_back(total_), entries_.push_back(sum_);
   }
   // The running sum of the line of a size x of now …
   double opened(double x, double a) const { return x == 0 ? 0.0 : rounds_ * (x + a * total_) - a * sum_; }
@@ -199,6 +217,8 @@ class Trail {
     const std::size_t end = end_of(x, a, then);
     return static_cast<double>(end) * (x + a * then) - a * entries_[2 * end + 1];
   }
+  // The same of the line that is at zero where Λ is v, on either side.
+  double line(double v, double a) const { return rounds_ * v - std::copysign(a * sum_, v); }
   double rounds_so_far() const { return rounds_; }
   template <class F>
   void visit(F f) {
@@ -230,8 +250,8 @@ class DualTrail {
  public:
   explicit DualTrail(std::size_t features) : limit_(std::max<std::size_t>(features, 1 << 16)) {}
   void push(double t, double c, double extra) {
-    for (int i = 0; i < 3; ++i) now_[i] += c * (i == 0 ? 1.0 : i == 1 ? t : extra);
-    entries_.insert(entries_.end(), now_, now_ + 3);
+    now_[0] += c, now_[1] += c * t, now_[2] += c * extra;
+    for (const double sum : now_) entries_.push_back(sum);
   }
   bool full() const { return entries_.size() / 3 > limit_; }
   void restart(double t) {
@@ -240,6 +260,9 @@ class DualTrail {
   }
   // The running sum of the line of size x, now and up to round t.
   double line(double x, double a) const { return x * now_[0] - a * now_[1] - now_[2]; }
+  [[gnu::always_inline]] Quad line(Quad x, Quad a) const {  // of both signs
+    return x * spread_four(now_[0]) - signed_like(x, a * spread_four(now_[1]) + spread_four(now_[2]));
+  }
   double line(double x, double a, double t) const { return x * at(t)[0] - a * at(t)[1] - at(t)[2]; }
   double rates() const { return now_[0]; }
   double first() const { return first_; }

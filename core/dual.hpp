@@ -60,6 +60,7 @@ class RdaRule {
     gamma_ = gamma;
     if constexpr (Roomy) {
       if (settling) trail_.restart(rounds_);
+      pushed_ = gamma_ * rho_ * std::sqrt(rounds_);
     }
   }
   void accumulate(std::size_t j, double x, double* z) {
@@ -117,18 +118,34 @@ class RdaRule {
       close_lines(j, sum(j), rounds_ - n, m);
     }
   }
-  // Here the room holds whether a line is open, then m.
-  void slide(std::size_t j, double w, double x, double slope)
+  // Here the room holds whether a line is open, then m. The line so far gives way to the next.
+  void slide(std::size_t j, double, double x, double slope)
     requires(K == 1 && shortens<P> && Roomy)
   {
     double* slot = &slots_[j * stride()];
-    const double g = slot[0], h = g + x * slope;
-    const bool lives = alive(size(h), weight_of(weights_, j) * alpha_, rounds_);
-    slot[0] = h;
-    if (w != 0 && slot[1] != 0 && lives && g * h > 0) {
-      slot[2] += trail_.rates() * (h - g);
-    } else if (slot[1] != 0 || lives) {
-      change_line(j, g, lives);
+    const double a = weight_of(weights_, j) * alpha_;
+    if (slot[1] != 0) close_lines(j, sum(j), 0.0, slot + 2);
+    slot[0] += x * slope;
+    slot[1] = alive(size(slot[0]), a, rounds_);
+    open(j, slot + 2);
+  }
+  [[gnu::always_inline]] void slide_four(const std::int32_t* j, Quad, Quad x, double slope)
+    requires(K == 1 && std::is_same_v<P, L1> && Roomy)
+  {
+    const Quad a = weights_of(weights_, j) * spread_four(alpha_), g = gather(&slots_[0], j, 3), zero = spread_four(0.0);
+    const Quad least = a * spread_four(rounds_) + spread_four(pushed_), open = gather(&slots_[1], j, 3);
+    const QuadBits alive = (g > least) | (g < -least);
+    if (any((open != zero) & ~alive)) {  // one that ended on the way
+      for (int n = 0; n < 4; ++n) slide(static_cast<std::size_t>(j[n]), 0.0, x[n], slope);
+      return;
+    }
+    const Quad h = g + x * spread_four(slope);
+    const QuadBits lives = (h > least) | (h < -least);
+    const Quad by = select(lives, trail_.line(h, a)) - select(alive, trail_.line(g, a));
+    const Quad flag = select(lives, spread_four(1.0));
+    for (int n = 0; n < 4; ++n) {
+      double* slot = &slots_[static_cast<std::size_t>(j[n]) * 3];
+      slot[0] = h[n], slot[1] = flag[n], slot[2] += by[n];
     }
   }
   void add_path(std::size_t j, double n, double* total) const {
@@ -150,7 +167,7 @@ class RdaRule {
  private:
   P p_;
   Width<K> k_;
-  Shared alpha_, rho_, rate_, t_alpha_, extra_, rounds_, gamma_;
+  Shared alpha_, rho_, rate_, t_alpha_, extra_, rounds_, gamma_, pushed_;
   DualTrail trail_;  // if it is averaged
   std::vector<double> weights_;
   std::vector<double> w_;  // weights of the feature at hand
@@ -168,13 +185,6 @@ class RdaRule {
   void weights_at(double t, std::size_t j, std::span<double> w) const {
     dual_weights(p_, sum(j), w, rate(gamma_, t), t * alpha_, gamma_ * rho_ * std::sqrt(t), weight_of(weights_, j),
                  scratch_);
-  }
-  // The line of g, if there was one, has ended, and one of now may begin; rare, and kept out of the hot loop.
-  [[gnu::noinline]] void change_line(std::size_t j, double g, bool begins) {
-    double* slot = &slots_[j * stride()];
-    if (slot[1] != 0) close_lines(j, std::span<const double>(&g, 1), 0.0, slot + 2);
-    slot[1] = begins;
-    open(j, slot + 2);
   }
   // Adds up the lines of those of the sums g that had one in round `before`.
   void close_lines(std::size_t j, std::span<const double> g, double before, double* m) const {
@@ -219,6 +229,7 @@ template <std::size_t K, class P, bool Proximal, bool Roomy = false>
 class AdaptiveDualRule {
  public:
   static constexpr std::size_t width = K;
+  static constexpr bool fours = K == 1 && std::is_same_v<P, L1> && !Proximal && !Roomy;
 
   AdaptiveDualRule(P p, std::size_t features, std::size_t outputs, double alpha, std::vector<double> weights,
                    double beta)
@@ -250,6 +261,40 @@ class AdaptiveDualRule {
     } else {
       weights(s, w_.data(), j);
       for (std::size_t r = 0; r < k_(); ++r) z[r] += x * w_[r];
+    }
+  }
+  void meet(std::size_t j, double x)
+    requires fours
+  {
+    double* s = &slots_[j * stride()];
+    if (const double size = std::fabs(x); size > s[1]) s[2] *= s[1] / size, s[1] = size;
+  }
+  double peek(std::size_t j) const
+    requires fours
+  {
+    double w;
+    weights(&slots_[j * stride()], &w, j);
+    return w;
+  }
+  [[gnu::always_inline]] Quad peek_four(const std::int32_t* j) const {
+    const Quad c = gather(&slots_[2], j, stride()), a = spread_four(rounds_ * alpha_) * weights_of(weights_, j);
+    return soft(-c * gather(&slots_[3], j, stride()), c * a);
+  }
+  void move(std::size_t j, double, double x, double slope) { update(j, x, &slope); }
+  [[gnu::always_inline]] void move_four(const std::int32_t* j, Quad, Quad x, double slope)
+    requires fours
+  {
+    const Quad g = x * spread_four(slope), squares = g * g;
+    if (!(least(squares) > 0)) {
+      for (int n = 0; n < 4; ++n) update(static_cast<std::size_t>(j[n]), x[n], &slope);
+      return;
+    }
+    const Quad s = gather(&slots_[0], j, stride()) + squares, sum = gather(&slots_[3], j, stride()) + g;
+    const Quad root{std::sqrt(s[0]), std::sqrt(s[1]), std::sqrt(s[2]), std::sqrt(s[3])};
+    const Quad c = spread_four(eta_) / (gather(&slots_[1], j, stride()) * root);
+    for (int n = 0; n < 4; ++n) {
+      double* slot = &slots_[static_cast<std::size_t>(j[n]) * stride()];
+      slot[0] = s[n], slot[2] = c[n], slot[3] = sum[n];
     }
   }
   void update(std::size_t j, double x, const double* slope) {

@@ -173,42 +173,116 @@ class FobosRule {
 
 // ℓ1 for one output, in one number a feature: every round takes as much off a weight as off any other, so that one that
 // was w when Λ = Σ s was Λ' is soft(v, Λ) ever after, where v = w ± Λ' is the level of Λ that makes it zero.
-template <class P>
+//
+// Roomy if it is averaged (averaging.hpp): then a feature is its level, or 0 where no line is open, and m. The line of
+// level v is v n ∓ Σ Λ after n rounds.
+template <class P, bool Roomy = false>
   requires std::is_same_v<P, L1> || std::is_same_v<P, NonNegativeL1>
 class LevelRule {
  public:
   static constexpr std::size_t width = 1;
 
   LevelRule(P p, std::size_t features, double alpha, std::vector<double> weights)
-      : p_(p), alpha_(alpha), weights_(std::move(weights)), levels_(features) {}
+      : p_(p),
+        features_(features),
+        limit_(std::max<std::size_t>(features, 1 << 16)),
+        alpha_(alpha),
+        weights_(std::move(weights)),
+        slots_(features * stride) {}
 
-  void prefetch(std::size_t j) const { __builtin_prefetch(&levels_[j], 1); }
-  void begin(double eta) { eta_ = eta; }
-  double peek(std::size_t j) const { return p_.prox(levels_[j], total_ * weight_of(weights_, j)); }
+  void prefetch(std::size_t j) const { __builtin_prefetch(&slots_[j * stride], 1); }
+  void begin(double eta) {
+    if (settles(eta)) settle();
+    eta_ = eta;
+    next_ = total_ + eta_ * alpha_;
+  }
+  double peek(std::size_t j) const { return p_.prox(slots_[j * stride], total_ * weight_of(weights_, j)); }
   [[gnu::always_inline]] Quad peek_four(const std::int32_t* j) const {
-    return prox_four(p_, gather(&levels_[0], j), spread_four(total_) * weights_of(weights_, j));
+    return prox_four(p_, gather(&slots_[0], j, stride), spread_four(total_) * weights_of(weights_, j));
   }
   void move(std::size_t j, double w, double x, double slope) {
-    const double v = w - x * (eta_ * slope), rise = total_ * weight_of(weights_, j);
-    levels_[j] = v + (std::is_same_v<P, L1> ? std::copysign(rise, v) : rise);
+    slots_[j] = level(w - x * (eta_ * slope), weight_of(weights_, j));
   }
   [[gnu::always_inline]] void move_four(const std::int32_t* j, Quad w, Quad x, double slope) {
-    const Quad v = w - x * spread_four(eta_ * slope), rise = spread_four(total_) * weights_of(weights_, j);
-    const Quad to = std::is_same_v<P, L1> ? outwards(v, rise) : v + rise;
-    for (int n = 0; n < 4; ++n) levels_[static_cast<std::size_t>(j[n])] = to[n];
+    const Quad v = levels(w - x * spread_four(eta_ * slope), weights_of(weights_, j));
+    for (int n = 0; n < 4; ++n) slots_[static_cast<std::size_t>(j[n])] = v[n];
   }
-  void end() { total_ += eta_ * alpha_; }
+  void end() {
+    total_ = next_;
+    if constexpr (Roomy) trail_.push(total_);
+  }
   void read(std::size_t j, double* w) const { *w = peek(j); }
   template <class F>
   void visit(F f) {
-    f("levels", levels_), f("lazy_total", total_);
+    f("levels", slots_), f("lazy_total", total_);
+    if constexpr (Roomy) trail_.visit(f);
+  }
+
+  // What averaging asks for.
+  bool settles(double) const { return Roomy && trail_.rounds() >= limit_; }
+  const double* room(std::size_t j) const
+    requires Roomy
+  {
+    return &slots_[j * stride];
+  }
+  void open(std::size_t j, double* m) const
+    requires Roomy
+  {
+    *m -= line(slots_[j * stride], weight_of(weights_, j));
+  }
+  void close(std::size_t j, double, double* m) const {
+    const double v = slots_[j * stride], weight = weight_of(weights_, j);
+    if (v != 0) *m += peek(j) != 0 ? line(v, weight) : ended(v, weight);
+  }
+  // The line so far gives way to the next, unless that is gone by the end of the round.
+  void slide(std::size_t j, double w, double x, double slope)
+    requires Roomy
+  {
+    double* slot = &slots_[j * stride];
+    const double weight = weight_of(weights_, j), v = level(w - x * (eta_ * slope), weight);
+    close(j, 0.0, slot + 1);
+    slot[0] = p_.prox(v, next_ * weight) != 0 ? v : 0.0;
+    if (slot[0] != 0) slot[1] -= line(v, weight);
+  }
+  // Where all lines go on, on their side of zero, v and m change in proportion to x.
+  [[gnu::always_inline]] void slide_four(const std::int32_t* j, Quad w, Quad x, double slope) {
+    const double by = eta_ * slope;
+    if (least(w * (w - x * spread_four(by))) > 0) return shift(&slots_[0], stride, j, x, -by, trail_.rounds_so_far() * by);
+    for (int n = 0; n < 4; ++n) slide(static_cast<std::size_t>(j[n]), w[n], x[n], slope);
   }
 
  private:
+  static constexpr std::size_t stride = 1 + Roomy;
+  static constexpr bool two_sided = std::is_same_v<P, L1>;
+
   P p_;
-  Shared alpha_, eta_, total_;
+  std::size_t features_, limit_;  // how many, and how long the trail may get
+  Shared alpha_, eta_, total_, next_;
   std::vector<double> weights_;  // of the penalty, one a feature, or none
-  Slots levels_;
+  Slots slots_;
+  Trail trail_;  // if it is averaged
+
+  double level(double w, double weight) const {
+    const double rise = total_ * weight;
+    return w + (two_sided ? std::copysign(rise, w) : rise);
+  }
+  [[gnu::always_inline]] Quad levels(Quad w, Quad weight) const {
+    const Quad rise = spread_four(total_) * weight;
+    return two_sided ? w + signed_like(w, rise) : w + rise;
+  }
+  // The running sum of the line of level v, now, and up to where it ended.
+  double line(double v, double weight) const { return trail_.line(v, weight); }
+  double ended(double v, double weight) const {
+    const double size = two_sided ? std::fabs(v) : std::max(v, 0.0);
+    return std::copysign(trail_.closed(size, weight, 0.0), v);
+  }
+
+  // All paths have been added up: the record starts anew.
+  void settle() {
+    for (std::size_t j = 0; j < features_; ++j) slots_[j * stride] = peek(j);
+    total_ = 0;
+    trail_.restart();
+  }
 };
 
 // n rounds of prox(w, s) with one and the same s.

@@ -11,7 +11,8 @@
 //     peek(j), move(j, w, x, slope)
 //                            instead of both, for one output: W_j as it stands now, changing nothing, and the gradient
 //                            x · slope at a feature whose weight was seen to be w. The state is written once a round.
-//                            peek_four (and, if the rule likes, move_four) handles four features at once
+//                            peek_four (and, if the rule likes, move_four) handles four features at once. If there is
+//                            meet(j, x), it comes first and says what the value will be
 //     end()                  the round is over: whatever happens to the features that were not in it
 //     read(j, w)             W_j as it stands now, changing nothing
 //     visit(f)               f(name, a double, a vector of them, or slots) for all of its state, to save and restore it
@@ -305,6 +306,9 @@ class Engine final : public Learner {
     if constexpr (peeks<Rule>) {
       if (seen.size() < row.n) seen.resize(2 * row.n);
       double* to = seen.data();
+      if constexpr (requires { rule_.meet(row.feature(0), row.x(0)); }) {
+        for (std::size_t k = 0; k < row.n; ++k) rule_.meet(row.feature(k), row.x(k));
+      }
       Quad sums = {};
       std::size_t k = 0;
       for (; k + 4 <= row.n; k += 4) {

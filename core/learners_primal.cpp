@@ -40,9 +40,11 @@ std::unique_ptr<Learner> make_fobos(const RowPenalty& penalty, const Setup& give
       return rule(Stepwise<P>(p, s.features));
     } else {
       if constexpr (K == 1) {
-        if (!s.average) return engine(LevelRule<P>(p, s.features, s.alpha, s.weights), s);
+        auto levels = [&]<bool Roomy>() { return LevelRule<P, Roomy>(p, s.features, s.alpha, s.weights); };
+        return plain_or_averaged(levels, s);
+      } else {
+        return rule(Additive<P>(p));
       }
-      return rule(Additive<P>(p));
     }
   });
 }

@@ -54,9 +54,20 @@ struct PositivePart {
   Pack count() const { return to_doubles(tally); }
 };
 
-// v ± s, away from zero; s ≥ 0
-[[gnu::always_inline]] inline Quad outwards(Quad v, Quad s) {
-  return v + reinterpret_cast<Quad>(reinterpret_cast<QuadBits>(s) | (reinterpret_cast<QuadBits>(v) & INT64_MIN));
+[[gnu::always_inline]] inline Quad select(QuadBits mask, Quad x) {
+  return reinterpret_cast<Quad>(reinterpret_cast<QuadBits>(x) & mask);
+}
+[[gnu::always_inline]] inline bool any(QuadBits mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+
+// The least of four.
+[[gnu::always_inline]] inline double least(Quad x) {
+  const Pack low{x[0], x[1]}, high{x[2], x[3]}, both = low < high ? low : high;
+  return both[0] < both[1] ? both[0] : both[1];
+}
+
+// s with the sign of v, s ≥ 0
+[[gnu::always_inline]] inline Quad signed_like(Quad v, Quad s) {
+  return reinterpret_cast<Quad>(reinterpret_cast<QuadBits>(s) | (reinterpret_cast<QuadBits>(v) & INT64_MIN));
 }
 
 }  // namespace gossamer

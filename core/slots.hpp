@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -20,8 +21,7 @@ namespace gossamer {
 
 class Slots {
  public:
-  explicit Slots(std::size_t count)
-      : numbers_(static_cast<double*>(std::calloc(count > 0 ? count : 1, sizeof(double)))), count_(count) {
+  explicit Slots(std::size_t count) : numbers_(zeros(count * sizeof(double))), count_(count) {
     if (!numbers_) throw std::bad_alloc();
   }
 
@@ -44,6 +44,19 @@ class Slots {
   struct Free {
     void operator()(double* p) const { std::free(p); }
   };
+  // What is more than a few pages and less than a large one gets one to itself: the learners jump about in it.
+  static double* zeros(std::size_t bytes) {
+#if defined(__linux__)
+    constexpr std::size_t page = 1 << 21;
+    if (bytes >= page / 16 && bytes <= page) {
+      void* p = std::aligned_alloc(page, page);
+      if (!p) return nullptr;
+      madvise(p, page, MADV_HUGEPAGE);
+      return static_cast<double*>(std::memset(p, 0, bytes));
+    }
+#endif
+    return static_cast<double*>(std::calloc(bytes > 0 ? bytes : 1, 1));
+  }
   std::unique_ptr<double, Free> numbers_;
   std::size_t count_;
 };

@@ -175,10 +175,15 @@ class Trainer:
 def grow(old: Any, new: Any) -> None:
     """Put the state of a learner into one with more features or outputs."""
     kept, state = old.state(), new.state()
-    if "levels" in kept and "slots" in state:  # one output so far: what is one number becomes a stamp and a weight
-        w = np.empty((old.features, 1))
-        old.read(w, np.empty(1))
-        kept["slots"] = np.hstack([np.full_like(w, kept["lazy_total"][0]), w]).ravel()
+    if "levels" in kept and "slots" in state:  # one output so far: levels become stamps and weights, of a new record
+        w, total, b = np.empty((old.features, 1)), np.empty((old.features, 1)), np.empty(1)
+        old.read(w, b)
+        columns = [np.zeros_like(w), w]
+        if "trail" in kept:
+            old.read_average(total, b)
+            columns += [np.zeros_like(w), total * old.rounds]
+            kept["trail"] = np.zeros(2)
+        kept["slots"], kept["lazy_total"] = np.hstack(columns).ravel(), np.zeros(1)
         del kept["levels"]
     for name, values in kept.items():
         wide = state[name]
