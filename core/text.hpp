@@ -205,7 +205,13 @@ struct Cursor {
       e = point - at;
       count -= e;
     }
-    if (count > 0 && (*at == 'e' || *at == 'E')) {
+    const bool scientific = *at == 'e' || *at == 'E';
+    if (count > 0 && count <= 15 && !scientific) {  // most numbers: all of the above is known
+      out = static_cast<double>(m) / power[-e];
+      if (negative) out = -out;
+      return true;
+    }
+    if (count > 0 && scientific) {
       const char* mark = at++;
       const bool down = *at == '-';
       if (*at == '-' || *at == '+') ++at;
