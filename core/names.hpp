@@ -5,6 +5,7 @@
 // collisions be told. Exact, names are numbered in the order in which they come.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -17,7 +18,8 @@
 namespace gossamer {
 
 // 64 bits from a string: multiply and fold, eight bytes at a time. Part of the model file: a change is a new version.
-inline std::uint64_t hash_of(std::string_view s) {
+// `roomy` says that eight bytes can be read from each of its bytes on, which spares a copy of the last few.
+inline std::uint64_t hash_of(std::string_view s, bool roomy = false) {
   auto mix = [](std::uint64_t h) {
     h ^= h >> 32;
     h *= 0xd6e8feb86659fd93ull;
@@ -33,7 +35,13 @@ inline std::uint64_t hash_of(std::string_view s) {
     h = mix(h ^ part) + 0x9e3779b97f4a7c15ull;
   }
   std::uint64_t rest = 0;
-  if (i < s.size()) std::memcpy(&rest, s.data() + i, s.size() - i);
+  const std::size_t left = s.size() - i;
+  if (roomy && std::endian::native == std::endian::little && left > 0) {
+    std::memcpy(&rest, s.data() + i, 8);
+    rest &= ~std::uint64_t{0} >> (64 - 8 * left);
+  } else if (left > 0) {
+    std::memcpy(&rest, s.data() + i, left);
+  }
   return mix(h ^ rest);
 }
 
@@ -49,10 +57,14 @@ class Names {
   // How many numbers there are: all that are possible, or as many as there are names.
   std::int64_t size() const { return bits_ ? std::int64_t{1} << bits_ : static_cast<std::int64_t>(starts_.size()) - 1; }
 
-  // The number of prefix + name, or -1 if there are too many names. Call it within `hold`.
+  // Asks for the memory that the number of a name with this hash needs.
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[place(hash)]); }
+  // The number of prefix + name, which have this hash, or -1 if there are too many names. Call it within `hold`.
+  std::int32_t number(std::string_view prefix, std::string_view name, std::uint64_t hash) {
+    return bits_ ? hashed(hash, prefix, name) : exact(hash, prefix, name);
+  }
   std::int32_t number(std::string_view prefix, std::string_view name) {
-    if (!prefix.empty()) name = joined_.assign(prefix).append(name);
-    return bits_ ? hashed(hash_of(name), name) : exact(hash_of(name), name);
+    return number(prefix, name, hash_of(prefix.empty() ? name : joined_.assign(prefix).append(name)));
   }
   std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
 
@@ -105,7 +117,8 @@ class Names {
  private:
   struct Slot {
     std::uint64_t hash = 0;   // of the name
-    std::uint64_t place = 0;  // its place among the kept names + 1, or 0
+    std::uint32_t place = 0;  // its place among the kept names + 1, or 0
+    bool shared = false;      // hashed: whether there is another name
   };
   int bits_;
   std::int32_t most_;
@@ -119,32 +132,40 @@ class Names {
   std::string_view kept(std::size_t i) const {
     return std::string_view(arena_).substr(starts_[i], starts_[i + 1] - starts_[i]);
   }
-  void keep(std::string_view name) {
-    arena_.append(name);
-    starts_.push_back(arena_.size());
+  bool is_kept(std::size_t i, std::string_view prefix, std::string_view name) const {
+    const std::string_view whole = kept(i);
+    return whole.size() == prefix.size() + name.size() && whole.starts_with(prefix) && whole.ends_with(name);
   }
-  std::int32_t hashed(std::uint64_t hash, std::string_view name) {
-    const auto number = static_cast<std::int32_t>(hash >> (64 - bits_));
-    Slot& slot = slots_[static_cast<std::size_t>(number)];
+  Slot keep(std::uint64_t hash, std::string_view prefix, std::string_view name) {
+    arena_.append(prefix).append(name);
+    starts_.push_back(arena_.size());
+    return {hash, static_cast<std::uint32_t>(starts_.size() - 1)};
+  }
+  // The slot where the search for a name begins.
+  std::size_t place(std::uint64_t hash) const {
+    return static_cast<std::size_t>(bits_ ? hash >> (64 - bits_) : hash & (slots_.size() - 1));
+  }
+  std::int32_t hashed(std::uint64_t hash, std::string_view prefix, std::string_view name) {
+    Slot& slot = slots_[place(hash)];
+    const auto number = static_cast<std::int32_t>(place(hash));
     if (slot.place == 0) {
-      keep(name);
-      slot = {hash, starts_.size() - 1};
-    } else if (slot.hash != hash && !others_.contains(number)) {
-      others_.emplace(number, name);
+      slot = keep(hash, prefix, name);
+    } else if (slot.hash != hash && !slot.shared) {
+      others_.emplace(number, std::string(prefix).append(name));
+      slot.shared = true;
     }
     return number;
   }
-  std::int32_t exact(std::uint64_t hash, std::string_view name) {
+  std::int32_t exact(std::uint64_t hash, std::string_view prefix, std::string_view name) {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t at = hash & mask;
+    std::size_t at = place(hash);
     for (; slots_[at].place; at = (at + 1) & mask) {
-      if (slots_[at].hash == hash && kept(slots_[at].place - 1) == name) {
+      if (slots_[at].hash == hash && is_kept(slots_[at].place - 1, prefix, name)) {
         return static_cast<std::int32_t>(slots_[at].place - 1);
       }
     }
     if (size() >= most_) return -1;
-    keep(name);
-    slots_[at] = {hash, starts_.size() - 1};
+    slots_[at] = keep(hash, prefix, name);
     if (starts_.size() * 2 > slots_.size()) widen();
     return static_cast<std::int32_t>(size() - 1);
   }

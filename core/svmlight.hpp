@@ -46,12 +46,16 @@ class SvmlightParser {
     if (!c.token_over()) return c.fail("a label is one number, followed by a space");
     rows.label.push_back(x);
     for (;;) {
-      c.skip_blanks();
-      if (c.over()) return true;
-      if (*c.at == '#') return c.skip_line(), true;
-      if (*c.at == 'q' && std::strncmp(c.at, "qid:", 4) == 0) {
-        c.skip_token();
-        continue;
+      if (*c.at == ' ' && Cursor::digit(c.at[1])) {  // nearly always
+        ++c.at;
+      } else {
+        c.skip_blanks();
+        if (c.over()) return true;
+        if (*c.at == '#') return c.skip_line(), true;
+        if (*c.at == 'q' && std::strncmp(c.at, "qid:", 4) == 0) {
+          c.skip_token();
+          continue;
+        }
       }
       std::int64_t feature;
       const char* from = c.at;
@@ -67,7 +71,7 @@ class SvmlightParser {
       if (*c.at != ':') return c.fail("a colon is needed between a feature and its value");
       ++c.at;
       if (!c.number(x)) return false;
-      if (!c.token_over()) return c.fail("a space is needed after a value");
+      if (*c.at != ' ' && !c.token_over()) return c.fail("a space is needed after a value");
       rows.add(static_cast<std::int32_t>(feature - base), x);
     }
   }

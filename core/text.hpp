@@ -14,6 +14,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gossamer {
@@ -66,7 +67,7 @@ struct TextRows {
   std::vector<std::int64_t> starts;  // where each row begins, and the last one ends
   std::vector<double> label;         // target of each row, NaN where the line has none
   std::vector<double> weight;        // importance of each row; empty if all are one
-  std::vector<std::int64_t> tags;    // VW: where each row's tag begins in the text and where it ends, two numbers a row
+  std::vector<std::int64_t> tags;    // VW: where each row's tag begins in the text, and ends; empty if none has one
   std::int32_t width = 0;            // largest feature + 1
   std::int64_t lines = 0;            // how many lines the text has
   std::vector<BadLine> bad;
@@ -80,6 +81,10 @@ struct TextRows {
     if (weight.empty() && w == 1) return;
     if (weight.empty()) weight.assign(label.size() - 1, 1.0);
     weight.push_back(w);
+  }
+  void tag(std::int64_t begin, std::int64_t end) {  // of the same row; those without one have an empty one
+    tags.resize(2 * label.size() - 2);
+    tags.push_back(begin), tags.push_back(end);
   }
 };
 
@@ -130,6 +135,23 @@ struct Cursor {
   bool token_over() const { return blank(*at) || *at == '\n'; }
   void skip_token() {
     while (!token_over()) ++at;
+  }
+  // To a blank, the line end, a colon or a bar; eight characters at a time that are neither these nor control ones.
+  [[gnu::always_inline]] void skip_name() {
+    constexpr std::uint64_t each = 0x0101010101010101ull;
+    while (Digits::possible && end - at >= 8) {
+      std::uint64_t x;
+      std::memcpy(&x, at, 8);
+      const std::uint64_t colon = x ^ (each * ':'), bar = x ^ (each * '|');
+      const std::uint64_t marks =
+          (((x - each * 33) & ~x) | ((colon - each) & ~colon) | ((bar - each) & ~bar)) & (each * 128);
+      if (marks) {
+        at += std::countr_zero(marks) / 8;
+        break;
+      }
+      at += 8;
+    }
+    while (!token_over() && *at != ':' && *at != '|') ++at;
   }
   // memchr is several times as fast as a loop where lines are long.
   void skip_line() { at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))); }
@@ -183,7 +205,13 @@ struct Cursor {
       e = point - at;
       count -= e;
     }
-    if (count > 0 && (*at == 'e' || *at == 'E')) {
+    const bool scientific = *at == 'e' || *at == 'E';
+    if (count > 0 && count <= 15 && !scientific) {  // most numbers: all of the above is known
+      out = static_cast<double>(m) / power[-e];
+      if (negative) out = -out;
+      return true;
+    }
+    if (count > 0 && scientific) {
       const char* mark = at++;
       const bool down = *at == '-';
       if (*at == '-' || *at == '+') ++at;
@@ -223,23 +251,66 @@ struct Cursor {
   }
 };
 
-// Puts the features of a row, which begin at `from`, in order and adds up those that come twice. Returns whether all
-// sums are finite.
-inline bool tidy_row(TextRows& rows, std::size_t from, std::vector<std::pair<std::int32_t, double>>& scratch) {
-  scratch.clear();
-  for (std::size_t n = from; n < rows.entries; ++n) scratch.emplace_back(rows.index[n], rows.value[n]);
-  std::stable_sort(scratch.begin(), scratch.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  rows.entries = from;
-  for (const auto& [feature, x] : scratch) {
-    if (rows.entries > from && rows.index[rows.entries - 1] == feature) {
-      rows.value[rows.entries - 1] += x;
-      if (!std::isfinite(rows.value[rows.entries - 1])) return false;
+// Puts rows in order.
+class Tidier {
+ public:
+  // Sorts the features of the row that begins at entry `from` and adds up those that come twice, in the order in which
+  // they came. Returns whether all sums are finite.
+  bool operator()(TextRows& rows, std::size_t from) {
+    const std::size_t count = rows.entries - from;
+    entries_.resize(count), other_.resize(count);
+    std::uint32_t all = 0;
+    for (std::size_t n = 0; n < count; ++n) {
+      entries_[n] = {static_cast<std::uint32_t>(rows.index[from + n]), rows.value[from + n]};
+      all |= entries_[n].feature;
+    }
+    if (count <= 16) {
+      sort_few();
     } else {
-      rows.add(feature, x);
+      sort_digits(std::bit_width(all));
+    }
+    rows.entries = from;
+    for (const auto& [feature, x] : entries_) {
+      if (rows.entries > from && rows.index[rows.entries - 1] == static_cast<std::int32_t>(feature)) {
+        rows.value[rows.entries - 1] += x;
+        if (!std::isfinite(rows.value[rows.entries - 1])) return false;
+      } else {
+        rows.add(static_cast<std::int32_t>(feature), x);
+      }
+    }
+    return true;
+  }
+
+ private:
+  struct Entry {
+    std::uint32_t feature;
+    double value;
+  };
+  std::vector<Entry> entries_, other_;
+
+  void sort_few() {
+    for (std::size_t i = 1; i < entries_.size(); ++i) {
+      const Entry entry = entries_[i];
+      std::size_t at = i;
+      for (; at > 0 && entries_[at - 1].feature > entry.feature; --at) entries_[at] = entries_[at - 1];
+      entries_[at] = entry;
     }
   }
-  return true;
-}
+  // Digit by digit, the last one first: as many operations a feature whatever the row.
+  void sort_digits(int bits) {
+    const int passes = (bits + 7) / 8, digit = passes ? (bits + passes - 1) / passes : 0;
+    const std::uint32_t mask = (1u << digit) - 1;
+    for (int pass = 0; pass < passes; ++pass) {
+      const int shift = pass * digit;
+      std::uint32_t place[256];  // how many have a digit, then where the next one of them goes
+      std::fill_n(place, mask + 1, 0u);
+      for (const Entry& entry : entries_) ++place[(entry.feature >> shift) & mask];
+      for (std::uint32_t k = 0, sum = 0; k <= mask; ++k) sum += std::exchange(place[k], sum);
+      for (const Entry& entry : entries_) other_[place[(entry.feature >> shift) & mask]++] = entry;
+      entries_.swap(other_);
+    }
+  }
+};
 
 // Goes through the lines of a text. `line(cursor)` reads one, adding entries and returning whether it was a row (or
 // nothing, an empty line or a comment); it sets cursor.reason where it cannot, and the line then leaves no trace but in
@@ -248,7 +319,7 @@ template <class Line>
 std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limits, Line line) {
   auto rows = std::make_unique<TextRows>(text.size());
   Cursor cursor{text.data(), text.data() + text.size()};
-  std::vector<std::pair<std::int32_t, double>> scratch;
+  Tidier tidy;
   while (cursor.at < cursor.end) {
     const char* begin = cursor.at;
     const std::size_t before = rows->entries, labels = rows->label.size(), tags = rows->tags.size();
@@ -259,7 +330,7 @@ std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limit
     if (!cursor.reason && is_row) {
       bool sorted = true;
       for (std::size_t n = before + 1; n < rows->entries; ++n) sorted &= rows->index[n - 1] < rows->index[n];
-      if (!sorted && !tidy_row(*rows, before, scratch)) cursor.fail("the values of one feature add up to infinity");
+      if (!sorted && !tidy(*rows, before)) cursor.fail("the values of one feature add up to infinity");
       if (limits.need_label && std::isnan(rows->label.back())) cursor.fail("the row has no label");
       if (rows->entries > before && rows->index[rows->entries - 1] >= limits.features) {
         cursor.fail("a feature number is beyond max_features; raise it (--max-features), or hash the features");
@@ -282,6 +353,7 @@ std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limit
     rows->lines += 1 + cursor.inner_lines;
     if (rows->bad.size() >= limits.patience) break;
   }
+  if (!rows->tags.empty()) rows->tags.resize(2 * rows->rows());
   rows->index.shrink(rows->entries), rows->value.shrink(rows->entries);
   return rows;
 }

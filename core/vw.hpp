@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "names.hpp"
 #include "text.hpp"
@@ -27,6 +28,14 @@ class VwParser {
   Names& names_;
   Limits limits_;
   std::string prefix_;  // "namespace^"
+  std::string joined_;  // the same, then room for a name
+
+  struct Feature {
+    std::string_view name;
+    std::uint64_t hash;
+  };
+  static constexpr std::size_t at_once = 256;
+  std::vector<Feature> features_;  // the last entries, whose numbers wait for memory
 
   bool line(TextRows& rows, Cursor& c, const char* text) {
     c.skip_blanks();
@@ -57,31 +66,53 @@ class VwParser {
     }
     rows.label.push_back(label);
     rows.weigh(importance);
-    rows.tags.push_back(tag ? tag - text : 0), rows.tags.push_back(tag ? tag_end - text : 0);
+    if (tag) rows.tag(tag - text, tag_end - text);
     while (*c.at == '|') {
       if (!namespace_(rows, c)) return false;
     }
     return true;
   }
 
-  // From a bar to the next one or the end of the line.
+  // The hash of prefix and name. `roomy` says that `room` characters can be read after the name: a copy of a fixed size
+  // is faster.
+  static constexpr std::ptrdiff_t room = 16;
+  std::uint64_t hash_joined(std::string_view name, bool roomy) {
+    if (prefix_.empty()) return hash_of(name, roomy);
+    const std::size_t size = prefix_.size() + name.size();
+    if (joined_.size() < size + room) joined_.resize(size + room);
+    char* to = joined_.data() + prefix_.size();
+    if (roomy && name.size() <= room) {
+      std::memcpy(to, name.data(), room);
+    } else {
+      std::memcpy(to, name.data(), name.size());
+    }
+    return hash_of({joined_.data(), size}, true);
+  }
+
+  // From a bar to the next one or the end of the line. What is known of many names is asked for before the first is
+  // numbered: it lies anywhere in much memory.
   bool namespace_(TextRows& rows, Cursor& c) {
     double scale = 1;
     const char* from = ++c.at;
     while (!c.token_over() && *c.at != ':' && *c.at != '|') ++c.at;
     prefix_.assign(from, c.at);
     if (!prefix_.empty()) prefix_ += '^';
+    joined_ = prefix_;
     if (*c.at == ':') {
       ++c.at;
       if (!c.number(scale)) return false;
       if (!c.token_over()) return c.fail("a space is needed after the value of a namespace");
     }
+    features_.clear();
     for (;;) {
       c.skip_blanks();
-      if (c.over() || *c.at == '|') return true;
+      if (c.over() || *c.at == '|') return number(rows, c);
       from = c.at;
-      while (!c.token_over() && *c.at != ':' && *c.at != '|') ++c.at;
+      c.skip_name();
       const std::string_view name(from, static_cast<std::size_t>(c.at - from));
+      const std::uint64_t hash = hash_joined(name, c.end - c.at >= room);
+      names_.prefetch(hash);
+      features_.push_back({name, hash});
       double x = 1;
       if (*c.at == ':') {
         ++c.at;
@@ -89,10 +120,25 @@ class VwParser {
         if (!c.token_over() && *c.at != '|') return c.fail("a space is needed after a value");
       }
       if (!std::isfinite(x * scale)) return c.fail("the value times that of the namespace is infinite");
-      const std::int32_t number = names_.number(prefix_, name);
-      if (number < 0) return c.fail("there are too many different names; use fewer, or hash them");
-      rows.add(number, x * scale);
+      rows.add(0, x * scale);
+      if (features_.size() == at_once && !number(rows, c)) return false;
     }
+  }
+
+  // Numbers the last entries.
+  bool number(TextRows& rows, Cursor& c) {
+    std::size_t entry = rows.entries - features_.size();
+    for (const auto& [name, hash] : features_) {
+      const std::int32_t number = names_.number(prefix_, name, hash);
+      if (number < 0) {
+        c.at = name.data();
+        while (!c.token_over() && *c.at != '|') ++c.at;
+        return c.fail("there are too many different names; use fewer, or hash them");
+      }
+      rows.index[entry++] = number;
+    }
+    features_.clear();
+    return true;
   }
 };
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -136,27 +137,57 @@ def test_a_path_grows_with_the_features(tmp_path, method, monkeypatch):
     assert models[0] == models[1]
 
 
-def test_report(tmp_path, capsys):
-    """The page holds what was learned, is well formed, and shows names as they are, not as HTML."""
-    names = [f"f{j}<b>&" for j in range(20)]
+NAMES = [f"f{j}<script>&'" for j in range(20)]
+
+
+def report(folder, *more):
+    """Return the page about a training on features with hostile names."""
     rows = (
-        f"{label} |" + "".join(f" {n}:{v}" for n, v in zip(names, x, strict=True))
+        f"{label} |" + "".join(f" {n}:{v}" for n, v in zip(NAMES, x, strict=True))
         for label, x in zip(LABELS, X, strict=True)
     )
-    data, page = tmp_path / "a.vw", tmp_path / "r.html"
+    data, page = folder / "a.vw", folder / "r.html"
     data.write_text("\n".join(rows))
-    command = ["train", str(data), "-o", str(tmp_path / "m.gsm"), "--report", str(page), "-q"]
+    assert cli.main(["train", str(data), "-o", str(folder / "m.gsm"), "--report", str(page), "-q", *more]) == 0
+    return page
+
+
+def test_report(tmp_path, capsys):
+    """The page holds what was learned, is well formed, loads nothing, and shows names as they are, not as HTML."""
     for more in (["--holdout", "0.2", "--passes", "2"], ["--alpha", "1e-3"], ["--alpha", "100"]):
-        assert cli.main([*command, *more]) == 0
-        words = page.read_text()
-        tree = ElementTree.fromstring(words.replace("<!doctype html>", "").replace('<meta charset="utf-8">', ""))
+        words = report(tmp_path, *more).read_text()
+        tree = ElementTree.fromstring(words.replace("<!doctype html>", ""))
         assert ("progressive loss" in words, "held out: error" in words) == (True, "--holdout" in more)
         shown = [cell.text for cell in tree.iter("td") if (cell.text or "").startswith("f")]
-        assert set(shown) <= set(names)
+        assert set(shown) <= set(NAMES)
         assert len(shown) == min(30, len(gs.load(tmp_path / "m.gsm").features))
         assert "<script" not in words
-        assert "http" not in words
+        assert not any(load in words for load in ("http:", "https:", "//", "src=", "href=", "url(", "@import"))
+        assert "default-src 'none'" in words
     assert "There are none" in words  # alpha 100 leaves no weight
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@pytest.mark.parametrize("width", [500, 1200])
+def test_report_in_a_browser(tmp_path, width):
+    """Nothing is wider than the page, no text of a picture is cut off, and no name becomes an element."""
+    ask = """<script>
+      const texts = [...document.querySelectorAll("svg text")], cut = texts.filter(text => {
+        const a = text.getBoundingClientRect(), b = text.ownerSVGElement.getBoundingClientRect();
+        return a.left < b.left || a.right > b.right || a.top < b.top || a.bottom > b.bottom;
+      });
+      const facts = [document.documentElement.scrollWidth, cut.length, document.scripts.length, texts.length];
+      document.title = facts.join(" ");
+    </script>"""
+    page = report(tmp_path, "--holdout", "0.2", "--passes", "2")
+    page.write_text(page.read_text().replace("default-src 'none'", "default-src 'unsafe-inline'") + ask)
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    words = [*options, f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900", "--dump-dom"]
+    shown = subprocess.run(["chromium", *words, page.as_uri()], check=True, capture_output=True, text=True).stdout
+    wide, cut, scripts, texts = map(int, re.search("<title>(.*)</title>", shown)[1].split())
+    assert wide <= width
+    assert (cut, scripts) == (0, 1)  # the one of this test
+    assert texts >= 10
 
 
 def test_predict(trained, data, tmp_path, capsys):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gossamer as gs
+from gossamer import _core
 from gossamer.sources.blocks import ReadError
 from gossamer.sources.named import NamedFeatures
 
@@ -114,6 +115,66 @@ def test_vw_by_the_book(tmp_path):
     assert_array_equal(labels, [1, -1, np.nan, 0.5])
     assert weights == [2, 1, 1, 0]
     assert tags == ["first", "second", "", ""]
+
+
+def slow_hash(name):
+    """Return the hash of a name in 64 bits."""
+    most = 2**64 - 1
+
+    def mix(h):
+        for _ in range(2):
+            h = (h ^ (h >> 32)) * 0xD6E8FEB86659FD93 & most
+        return h ^ (h >> 32)
+
+    h, whole = mix(len(name) * 0x9E3779B97F4A7C15 & most), len(name) // 8 * 8
+    for i in range(0, whole, 8):
+        h = mix(h ^ int.from_bytes(name[i : i + 8], "little")) + 0x9E3779B97F4A7C15 & most
+    return mix(h ^ int.from_bytes(name[whole:], "little"))
+
+
+VW_NAME = st.text(st.sampled_from("ab09_=^.\x01\x1f\x7fé日"), max_size=20)
+VW_SPACE = st.tuples(VW_NAME, st.lists(st.tuples(VW_NAME, st.sampled_from([1.0, 0.5, -3.0, 1e-3])), max_size=40))
+
+
+@given(st.lists(st.lists(VW_SPACE, min_size=1, max_size=3), max_size=5), st.sampled_from([0, 3, 18]), st.integers(1, 9))
+def test_vw_as_a_slow_parser_reads(tmp_path_factory, rows, bits, times):
+    """Names of any length, in any number, in any order, more than once; and the last ones of a text."""
+    rows = [[(space, features * times) for space, features in row] for row in rows]
+    lines = [
+        "".join(f"|{space}" + "".join(f" {name}:{x}" for name, x in features) for space, features in row)
+        for row in rows
+    ]
+    path = written(tmp_path_factory.mktemp("vw") / "a.vw", "\n".join(lines))
+    source = gs.source(path, bits=bits, need_labels=False)
+    order, slow = [], []
+    for row in rows:
+        sums = {}
+        for space, features in row:
+            for name, x in features:
+                whole = (f"{space}^" * bool(space) + name).encode()
+                order += [] if bits or whole in order else [whole]
+                number = slow_hash(whole) >> (64 - bits) if bits else order.index(whole)
+                sums[number] = sums.get(number, 0.0) + x
+        slow.append(dict(sorted(sums.items())))
+    blocks = [block for block in source.blocks() if len(block)]
+    fast = [
+        dict(zip(block.index[a:b].tolist(), block.value[a:b].tolist(), strict=True))
+        for block in blocks
+        for a, b in zip(block.starts[:-1], block.starts[1:], strict=True)
+    ]
+    assert [list(row.items()) for row in fast] == [list(row.items()) for row in slow]
+    assert all(source.name(j).encode() == name for j, name in enumerate(order))
+
+
+@pytest.mark.parametrize("before", [0, 300])
+def test_too_many_names_are_refused_where_they_are_met(before):
+    text = b"1 |a" + b" x" * before + b"\n-1 |a x y:3 |b x:0.5|\n"
+    limits = _core.Limits(1, True, 2**31 - 1)
+    parsed = _core.VwParser(_core.Names(0, 2), limits).parse(text, 0, len(text))
+    assert len(parsed) == 1
+    [(line, column, reason, *_)] = parsed.arrays()["bad"]
+    assert (line, column) == (2, 21)
+    assert "too many different names" in reason
 
 
 BAD_VW = {

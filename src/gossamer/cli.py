@@ -230,6 +230,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def command() -> None:
     """Run as a process of its own: it leaves at once, as taking all modules apart takes a tenth of a short run."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and its threads spin while others begin
     code = main()
     try:
         sys.stdout.flush()

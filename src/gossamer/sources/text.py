@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text in a block
 FIRST = 4  # times as much in the first one, which decides on much: labels, columns, steps
 LONGEST = 1 << 27  # bytes of a line
-PARSERS = 2  # pieces parsed at the same time
+WAITING = 2  # pieces handed to the parser and not yet parsed
 
 
 class TextSource(Source):
     """Rows from files of text. A format gives `_make_parser`; one with a header also `_preamble`."""
+
+    parsers = 1  # pieces parsed at the same time: one where what a piece holds changes how later ones are read
 
     def __init__(
         self,
@@ -65,7 +67,7 @@ class TextSource(Source):
     def _read(self, start: Position) -> Iterator[Parsed]:
         at = start
         sizes = [files.size(path) for path in self.paths]
-        with ThreadPoolExecutor(PARSERS, "gossamer parser") as pool:
+        with ThreadPoolExecutor(self.parsers, "gossamer parser") as pool:
             for number in range(start.file, len(self.paths)):
                 if number > start.file:
                     at = Position(number, 0, 0, at.rows)
@@ -82,7 +84,7 @@ class TextSource(Source):
                         at = end
 
     def _parsed(self, pool: ThreadPoolExecutor, file: files.Input, at: Position) -> Iterator[tuple[Piece, Any]]:
-        """Yield the pieces of a file, parsed: some at the same time where that is the same as one after the other."""
+        """Yield the pieces of a file, parsed; the next ones are read and handed over meanwhile."""
         waiting: deque[tuple[Piece, Future[Any] | None]] = deque()
         first = at.offset == 0
         begin = self.block * FIRST if at.rows == 0 and first else self.block
@@ -94,15 +96,15 @@ class TextSource(Source):
                 self._parser = self._make_parser()
             future = None if piece.lost else pool.submit(self._parser.parse, piece.text, piece.begin, piece.end)
             waiting.append((piece, future))
-            while len(waiting) >= (PARSERS if self._independent() else 1):
+            while len(waiting) >= (WAITING if self._decided() else 1):
                 earlier, done = waiting.popleft()
                 yield earlier, done and done.result()
         for earlier, done in waiting:
             yield earlier, done and done.result()
 
-    def _independent(self) -> bool:
-        """Return whether pieces may be parsed at the same time: what one holds does not change how others are read."""
-        return False
+    def _decided(self) -> bool:
+        """Return whether pieces may be handed over before earlier ones are parsed."""
+        return True
 
     def _block(self, read: Parsed) -> Block:
         path = self.paths[read.end.file]
