@@ -60,8 +60,8 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     """Learn a model from rows; return whether it was interrupted, and is of those that came before."""
     penalty = part(options.penalty, penalties.BY_NAME, "penalty")
     auto = options.method == "auto"
-    method = methods.resolve_for("auto", penalty) if auto else part(options.method, methods.BY_NAME, "method")
     loss = part(options.loss, losses.BY_NAME, "loss")
+    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.BY_NAME, "method")
     if options.passes < 1:
         raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
     if not 0 <= options.holdout < 1:

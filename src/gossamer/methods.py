@@ -611,8 +611,13 @@ def resolve(spec: Any) -> Any:
     return _resolve(spec, BY_NAME, "method", ("make", "schedule"))
 
 
-def resolve_for(spec: Any, penalty: Any) -> Any:
-    """Return the method called `spec`; "auto" is AdaGrad, or FOBOS where the penalty couples features."""
+def resolve_for(spec: Any, penalty: Any, loss: Any) -> Any:
+    """Return the method called `spec`.
+
+    "auto" is FOBOS where the penalty couples features, and AdaGrad otherwise: in its dual form, which is sparser, or in
+    its primal form for regression, where it predicts better.
+    """
     if isinstance(spec, str) and spec == "auto":
-        return AdaGrad() if sums_over_features(penalty) else Fobos()
+        form = "fobos" if loss.kind == "regression" else "rda"
+        return AdaGrad(form=form) if sums_over_features(penalty) else Fobos()
     return resolve(spec)

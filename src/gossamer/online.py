@@ -160,7 +160,7 @@ class _Online(CallbackSupportMixin, Linear):
             loss,
             penalty,
             number(self.alpha, "alpha", least=0),
-            methods.resolve_for(self.method, penalty),
+            methods.resolve_for(self.method, penalty, loss),
             bool(self.fit_intercept),
             bool(self.average),
             bool(getattr(self, "grow", False)),
@@ -240,7 +240,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
         setup = methods.Setup(features, coded.outputs, strength, bool(self.fit_intercept), bool(self.average))
-        return Trainer(methods.resolve_for(self.method, penalty), penalty, setup, coded)
+        return Trainer(methods.resolve_for(self.method, penalty, coded.loss), penalty, setup, coded)
 
     def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
         """Return X as canonical CSR and y, both checked."""
@@ -450,7 +450,7 @@ class OnlineClassifier(LinearClassifier, _Online):
     alpha : float, default 1e-5
         The strength α ≥ 0 of the penalty.
     method : str or method, default "auto"
-        How to learn; "auto" is AdaGrad, or FOBOS where the penalty couples features.
+        How to learn; "auto" is AdaGrad (its primal form for regression), or FOBOS where the penalty couples features.
     max_passes : int, default 1
         Passes over the data in `fit`.
     tol : float, optional

@@ -51,7 +51,7 @@ class _Path(_Online):
 
     def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
         setup = methods.Setup(features, coded.outputs, 0.0, bool(self.fit_intercept))
-        return PathTrainer(methods.resolve_for(self.method, penalty), penalty, setup, coded, strength)
+        return PathTrainer(methods.resolve_for(self.method, penalty, coded.loss), penalty, setup, coded, strength)
 
     def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
         for done in range(max_passes):
