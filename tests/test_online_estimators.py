@@ -1075,9 +1075,7 @@ def test_a_csr_matrix_with_parts_that_do_not_fit_is_refused(part, value):
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("part", "value"), [("indices", -1), ("indices", 99), ("data", np.nan), ("data", -np.inf)])
-@pytest.mark.parametrize(
-    "method", [gs.Fobos(1.0), gs.RDA(1.0), gs.AdaGrad(0.1), gs.FTRL(0.1), gs.Subgradient(1.0)]
-)
+@pytest.mark.parametrize("method", [gs.Fobos(1.0), gs.RDA(1.0), gs.AdaGrad(0.1), gs.FTRL(0.1), gs.Subgradient(1.0)])
 def test_bad_entries_found_on_the_way_leave_no_trace(method, part, value, dtype, labels, fitted):
     """With a fixed step a first pass finds them as it learns: wherever they are, nothing of it stays."""
     rng = np.random.default_rng(0)

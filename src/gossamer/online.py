@@ -391,7 +391,7 @@ def _check_starts(X: Any) -> None:
     starts, count, width = X.indptr, int(X.indptr[-1]), X.shape[1]
     fits = starts[0] == 0 and count <= min(len(X.indices), len(X.data)) and not (starts[1:] < starts[:-1]).any()
     if fits and X.indices.dtype != np.int32 and count:
-        fits = 0 <= X.indices[:count].min() and X.indices[:count].max() < width
+        fits = X.indices[:count].min() >= 0 and X.indices[:count].max() < width
     if not fits:
         raise ValueError(
             f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {width - 1}. "
