@@ -68,8 +68,7 @@ class _Online(CallbackSupportMixin, Linear):
         except KeyboardInterrupt:
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
         except Exception:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__ = before
             raise
         self._read_once = _ReadOnce()
         tasks.finish()
