@@ -40,6 +40,16 @@ class Problem:
         """Weights of zero: a vector, or d × k."""
         return np.zeros(self.X.shape[1]) if self.outputs == 1 else np.zeros((self.X.shape[1], self.outputs))
 
+    @property
+    def row_length(self) -> float:
+        """The mean length of a row, the paper's G."""
+        return float(np.sqrt(self.X.multiply(self.X).sum(axis=1) if sp.issparse(self.X) else (self.X**2).sum(1)).mean())
+
+    @property
+    def first_step(self) -> float:
+        """The FOBOS paper's c for steps c/√t: D/(√7 G), D = F(0)/α."""
+        return self.value(self.origin) / self.alpha / (np.sqrt(7) * self.row_length)
+
     def value(self, W: np.ndarray) -> float:
         """Return F(W)."""
         return float(np.mean(self.loss.value(self.X @ W, self.y)) + self.alpha * self.penalty.value(W))
