@@ -24,9 +24,12 @@ STATEMENT = (
 )
 PAPER_NUMBER = "shown as curves"
 WHY = (
-    "Our coordinate descent is not the paper's, which searches a step for every coordinate: it minimises quadratic "
-    "models on working sets, so it hardly looks at features that stay zero, and needs the fewest operations of all "
-    "from 25% zeros on. Stochastic FOBOS and SpaRSA are ahead of interior point, as in the paper."
+    "Tested: not because ours is a modern coordinate descent. A plain one as in the paper, with all steps of its line "
+    "search counted, needs fewer operations still: 4.6e6 at 70% and 2e5 at 95% zeros, where F(0) − F* is .0165 and a "
+    "few features are enough. Nor is it the batch or the step: of 1, 10, 100 and 200 examples a step with six first "
+    "steps from theory's to .003 of it the best were 2.7e7 and 4.5e6 (200 examples, theory's step). Stochastic FOBOS "
+    "is ahead of interior point, and about as fast as SpaRSA. The paper says of coordinate descent only that it falls "
+    "back relative to these as the solution gets sparser; here it gains."
 )
 SOLVERS = {
     "SpaRSA": gs.SpaRSA(),
@@ -139,4 +142,4 @@ def draw(figure, numbers):
         for name, (operations, gaps) in of.items():
             axis.semilogy(operations, gaps, label=name)
         axis.set(title=key, xlabel="operations", ylabel="F − F*", ylim=(1e-7, None))
-        axis.legend(fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
