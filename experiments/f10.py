@@ -18,7 +18,13 @@ STATEMENT = (
     "weights zero; ℓ1 finds no zero row at all."
 )
 PAPER_NUMBER = "ℓ1/ℓ2 96.3%, ℓ1/ℓ∞ 94.5%, ℓ1 0%"
-WHY = "TODO"
+WHY = (
+    "The paper leaves approximately 50% zeros, and gives neither the strength nor how W is drawn. Its numbers are "
+    "ours at 54% zeros (96.7 and 94.7%). And they depend on W: on two problems each ℓ1/ℓ2 found at 50% zeros 91.1% "
+    "with normal W, 94.8% with uniform W and 96.2% with W of signs, whose rows are equally long; without label noise "
+    "98.0%. Not the solver: 600 steps of plain FOBOS gave 92.5% at 49.4% zeros, where this path, followed to 1e-3, "
+    "gives 91.8%."
+)
 PENALTIES = {  # their names, and strengths around that which leaves half of the weights zero, as shares of the largest
     "ℓ1/ℓ2": ("group_l2", np.geomspace(0.7, 0.5, 9)),
     "ℓ1/ℓ∞": ("group_linf", np.geomspace(0.7, 0.5, 9)),

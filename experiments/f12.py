@@ -71,7 +71,7 @@ def at_level(curve, level):
 
 def run(size):
     """Fit the paths, read the errors off at the paper's levels."""
-    repeats, strengths = size.pick((10, 20), (1, 8))
+    repeats, strengths = size.pick((5, 20), (1, 8))
     errors, curves, sources, samples = {}, {}, [], {}
     for name, make, count, least in (("LandSat", landsat, repeats, 3e-3), ("MNIST", mnist, 1, 4e-3)):
         found = {penalty: [] for penalty in PENALTIES}
