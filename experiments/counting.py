@@ -1,18 +1,15 @@
 """Runs of the methods with their operations counted, as the papers compare them.
 
-An operation is a multiplication with an addition or the like. A product of X with weights, or of its transpose with
-slopes, counts 2 for every non-zero of X and output; a prox counts 2 for every weight. A visit of coordinate descent to
-a weight (or row of weights) counts two products with its column: one for its slope, one to move the margins. The
-estimate of the Lipschitz constant that some solvers begin with is not counted: the papers' begin with a guess.
+Batch solvers count themselves, as `operations_` of their estimators: a product of X with weights, or of its transpose
+with slopes, counts 2 for every non-zero of X and output (docs/batch.md). The stochastic methods here are counted in the
+same way, over the rows of a batch, and 2 for the prox of every weight.
 """
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +39,16 @@ class Problem:
     def origin(self) -> np.ndarray:
         """Weights of zero: a vector, or d × k."""
         return np.zeros(self.X.shape[1]) if self.outputs == 1 else np.zeros((self.X.shape[1], self.outputs))
+
+    @property
+    def row_length(self) -> float:
+        """The mean length of a row, the paper's G."""
+        return float(np.sqrt(self.X.multiply(self.X).sum(axis=1) if sp.issparse(self.X) else (self.X**2).sum(1)).mean())
+
+    @property
+    def first_step(self) -> float:
+        """The FOBOS paper's c for steps c/√t: D/(√7 G), D = F(0)/α."""
+        return self.value(self.origin) / self.alpha / (np.sqrt(7) * self.row_length)
 
     def value(self, W: np.ndarray) -> float:
         """Return F(W)."""
@@ -127,82 +134,33 @@ def follow(
 def batch(
     problem: Problem, solver: Any, measure: Callable[[np.ndarray], Any], budget: float, tol: float = 1e-9
 ) -> Trace:
-    """Return the trace of a batch solver up to a budget of operations or a gap of `tol`."""
-    counted = Counted(solver, problem, measure, budget)
-    with warnings.catch_warnings(), contextlib.suppress(Spent):
+    """Return the trace of a batch solver, of its best weights so far, up to a budget or a gap of `tol`."""
+    if "look_every" in solver.get_params():
+        solver = replace(solver, look_every=1)
+    follower = Follower(problem, measure, budget)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        problem.model(solver=counted, tol=tol, max_iter=100_000).fit(problem.X, problem.y)
-    return counted.trace
+        model = problem.model(solver=solver, tol=tol, max_iter=100_000)
+        model.set_callbacks(follower).fit(problem.X, problem.y)
+    return follower.trace
 
 
-class Spent(Exception):  # noqa: N818
-    """The budget of operations is used up."""
+class Follower:
+    """A callback (of scikit-learn 1.9) that measures every iteration, and stops the fit when the budget is spent."""
 
+    def __init__(self, problem: Problem, measure: Callable[[np.ndarray], Any], budget: float) -> None:
+        self.problem, self.measure, self.budget = problem, measure, budget
+        self.trace = Trace([0.0], [measure(problem.origin)])
 
-class Counted:
-    """A solver as it is, its operations counted: it sees an objective whose products with X are counted."""
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
+        """Take note of an iteration; return whether to stop."""
+        if fitted_estimator is None or context.task_name != "iteration":
+            return False
+        self.trace.operations.append(fitted_estimator.operations_)
+        self.trace.values.append(self.measure(self.problem.weights(fitted_estimator)))
+        return fitted_estimator.operations_ > self.budget
 
-    look_every, patience = 1, 1
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Do nothing, as in the two methods after this."""
 
-    def __init__(self, solver: Any, problem: Problem, measure: Callable[[np.ndarray], Any], budget: float) -> None:
-        self.solver, self.measure, self.budget = solver, measure, budget
-        self.outputs, self.trace, self.operations = problem.outputs, Trace(), 0.0
-        self.size, self.per_column = problem.size, problem.size / problem.X.shape[1]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return no settings: this is not for grid search."""
-        return {}
-
-    def check(self, objective: Any) -> None:
-        """Refuse what the solver refuses; see which features are left out because they cannot matter."""
-        self.solver.check(objective)
-        self.features, self.kept = objective.features, objective.screened()[1]
-
-    def iterates(self, objective: Any, W: np.ndarray) -> Iterator[Any]:
-        """Yield what the solver yields, and keep the trace; raise `Spent` when the budget is."""
-        self._note(W)
-        objective.lipschitz()
-        seen = objective
-        if not isinstance(self.solver, gs.CoordinateDescent):
-            seen = copy.copy(objective)
-            seen.design = Watched(objective.design, self)
-        for found in self.solver.iterates(seen, W):
-            self._count_visits(found)
-            self._note(getattr(found, "W", found))
-            if self.operations > self.budget:
-                raise Spent
-            yield found
-
-    def _count_visits(self, found: Any) -> None:
-        visits = getattr(found, "visits", 0)
-        if visits:  # coordinate descent: its visits, and one gradient and one product for its next model
-            self.operations += 4 * self.outputs * (visits * self.per_column + self.size)
-
-    def _note(self, W: np.ndarray) -> None:
-        if self.kept is not None:
-            whole = np.zeros((self.features, self.outputs))
-            whole[self.kept] = W
-            W = whole
-        W = W[:, 0] if self.outputs == 1 else W
-        self.trace.operations.append(self.operations)
-        self.trace.values.append(self.measure(W))
-
-
-class Watched:
-    """The compiled form of X, its products counted."""
-
-    def __init__(self, design: Any, counted: Counted) -> None:
-        self._design, self._counted = design, counted
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._design, name)
-
-    def margins(self, W: np.ndarray, Z: np.ndarray) -> None:
-        """Fill Z with XW."""
-        self._counted.operations += 2 * self._counted.size * W.shape[1]
-        self._design.margins(W, Z)
-
-    def gradient(self, S: np.ndarray, G: np.ndarray) -> None:
-        """Fill G with X'S."""
-        self._counted.operations += 2 * self._counted.size * S.shape[1]
-        self._design.gradient(S, G)
+    on_fit_task_begin = teardown = setup

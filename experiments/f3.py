@@ -1,12 +1,14 @@
 """Operations to reach the optimum of ℓ1-logistic regression, at five strengths (Figure 5).
 
-How operations are counted: see `counting`. The stochastic methods take batches of 1% of the examples; FOBOS begins with
-the step of theory, D/(√7 G) with D = log 2/α, a tenth or a hundredth of it, whichever does best; stochastic projected
-gradient does the same on the ℓ1 ball of the optimum.
+How operations are counted: see `counting`. The stochastic methods take batches of 10% of the examples. FOBOS begins
+with the step of theory, D/(√7 G) with D = log 2/α, or a share of it down to 1%, whichever is first at 1e-2; stochastic
+projected gradient does the same on the ℓ1 ball of the optimum. Beside our coordinate descent there is a plain one, as
+the paper describes it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -22,9 +24,12 @@ STATEMENT = (
 )
 PAPER_NUMBER = "shown as curves"
 WHY = (
-    "Our coordinate descent is not the paper's, which searches a step for every coordinate: it minimises quadratic "
-    "models on working sets, so it hardly looks at features that stay zero, and needs the fewest operations of all "
-    "from 25% zeros on. Stochastic FOBOS and SpaRSA are ahead of interior point, as in the paper."
+    "Tested: not because ours is a modern coordinate descent. A plain one as in the paper, with all steps of its line "
+    "search counted, needs fewer operations still: 4.6e6 at 70% and 2e5 at 95% zeros, where F(0) − F* is .0165 and a "
+    "few features are enough. Nor is it the batch or the step: of 1, 10, 100 and 200 examples a step with six first "
+    "steps from theory's to .003 of it the best were 2.7e7 and 4.5e6 (200 examples, theory's step). Stochastic FOBOS "
+    "is ahead of interior point, and about as fast as SpaRSA. The paper says of coordinate descent only that it falls "
+    "back relative to these as the solution gets sparser; here it gains."
 )
 SOLVERS = {
     "SpaRSA": gs.SpaRSA(),
@@ -32,6 +37,7 @@ SOLVERS = {
     "interior point": gs.InteriorPoint(),
     "deterministic FOBOS": gs.BatchFobos(),
 }
+SHARES = (1, 0.3, 0.1, 0.03, 0.01)  # of the step of theory
 ZEROS = (0.0, 0.25, 0.4, 0.7, 0.95)
 CLOSE = 1e-2
 
@@ -48,91 +54,82 @@ def problem_with(zeros, n, d, correlation, seed):
     )
 
 
-def first_step(problem):
-    """Return D/(√7 G)."""
-    return np.log(2) / problem.alpha / (np.sqrt(7) * np.linalg.norm(problem.X, axis=1).mean())
+def plain(problem) -> Iterator[tuple[float, np.ndarray]]:
+    """Yield (operations, w) of Tseng and Yun's coordinate descent: one weight after another, a Newton step by a prox.
+
+    The step is halved until F falls by a tenth of what it promised. A visit counts 2 for every row for the slope, 2 for
+    the curvature, and 4 for every step tried: margins and loss.
+    """
+    n, y, alpha, loss = len(problem.y), problem.y, problem.alpha, problem.loss
+    w, operations, margins = problem.origin, 0.0, np.zeros(n)
+    yield operations, w
+    while True:
+        for j, x in enumerate(np.ascontiguousarray(problem.X.T)):
+            slopes, value = loss.slope(margins, y), np.mean(loss.value(margins, y))
+            slope, curvature = x @ slopes / n, max(x**2 @ (np.abs(slopes) * (1 - np.abs(slopes))) / n, 1e-6)
+            move = problem.penalty.prox(w[j : j + 1] - slope / curvature, alpha / curvature)[0] - w[j]
+            operations += 4 * n
+            while abs(move) > 1e-10:
+                longer = alpha * (abs(w[j] + move) - abs(w[j]))
+                operations += 4 * n
+                if np.mean(loss.value(margins + move * x, y)) - value + longer <= 0.1 * (move * slope + longer):
+                    w, margins = w.copy(), margins + move * x
+                    w[j] += move
+                    break
+                move /= 2
+            yield operations, w
 
 
-def race(problem, budget, seeds, size):
-    """Return the traces of F − F* of all methods, stochastic ones averaged over the seeds, and the share of zeros."""
+def race(problem, budget, size):
+    """Return the traces of F − F* of all methods, the share of zeros, and a note on steps."""
     w, best = problem.solve(1e-8)
 
     def gap(w):
         return max(problem.value(w) - best, 1e-9)
 
     traces = {name: counting.batch(problem, solver, gap, budget) for name, solver in SOLVERS.items()}
+    traces["plain coordinate descent"] = counting.follow(plain(problem), gap, budget)
     ball = replace(problem, penalty=gs.L1Ball(float(np.abs(w).sum())), alpha=0.0)
-    for name, of in (("stochastic FOBOS", problem), ("stochastic projected", ball)):
-        tried = [stochastic(of, scale * first_step(problem), gap, budget, seeds) for scale in (1, 0.1, 0.01)]
-        traces[name] = min(tried, key=lambda trace: (trace.first_under(CLOSE), min(trace.values)))
+    for name, of in (("stochastic projected", ball), ("stochastic FOBOS", problem)):
+        tried = {}
+        for share in SHARES:
+            step, seed = gs.InverseSqrt(share * problem.first_step), np.random.default_rng(0)
+            iterates = counting.stochastic(of, step, len(problem.y) // 10, seed)
+            tried[share] = counting.follow(iterates, gap, budget, 100)
+        share = min(tried, key=lambda share: (tried[share].first_under(CLOSE), min(tried[share].values)))
+        traces[name] = tried[share]
     size.log(", ".join(f"{name} {trace.first_under(CLOSE):.2g}" for name, trace in traces.items()))
-    return traces, float(np.mean(w == 0))
-
-
-def stochastic(problem, c, gap, budget, seeds):
-    """Return the mean trace of runs with steps c/√t."""
-    batch = max(1, len(problem.y) // 100)
-    step = lambda t: c / np.sqrt(t)  # noqa: E731
-    runs = [
-        counting.follow(counting.stochastic(problem, step, batch, np.random.default_rng(s)), gap, budget, 100)
-        for s in range(seeds)
-    ]
-    return counting.Trace(runs[0].operations, np.mean([run.values for run in runs], axis=0).tolist())
+    note = f"stochastic FOBOS from {share:g} of the step of theory; from all of it {tried[1].first_under(CLOSE):.2g}"
+    return traces, float(np.mean(w == 0)), note
 
 
 def run(size):
     """Race all methods at every strength."""
-    n, d, budget, seeds, levels = size.pick((1000, 400, 5e8, 1, ZEROS), (200, 40, 7e5, 1, (0.7,)))
-    curves, reached = {}, {}
+    n, d, budget, levels = size.pick((1000, 400, 5e8, ZEROS), (200, 40, 7e5, (0.7,)))
+    curves, reached, notes = {}, {}, []
     for zeros in levels:
         problem = problem_with(zeros, n, d, 0.2, np.random.default_rng(0))
-        traces, share = race(problem, budget, seeds, size)
+        traces, share, note = race(problem, budget, size)
         key = f"{share:.0%} zeros"
         reached[key] = {name: trace.first_under(CLOSE) for name, trace in traces.items()}
         curves[key] = {name: [frame.thin(trace.operations), frame.thin(trace.values)] for name, trace in traces.items()}
-    sparse = list(reached)[-2:]
-    checks = []
+        told = ", ".join(f"{name} {operations:.2g}" for name, operations in reached[key].items())
+        notes.append(f"Operations to F − F* ≤ 1e-2 at {key}: {told} ({note}).")
+    sparse, checks = list(reached)[-2:], []
     for key in sparse:
-        mine = reached[key]["stochastic FOBOS"]
-        for other in ("interior point", "coordinate descent"):
-            checks.append(
-                frame.at_most(
-                    f"{key}: operations to 1e-2, stochastic FOBOS over {other}",
-                    mine / reached[key][other],
-                    1,
-                    quick=False,
-                )
-            )
-        checks.append(
-            frame.at_most(
-                f"{key}: operations to 1e-2, SpaRSA over deterministic FOBOS",
-                reached[key]["SpaRSA"] / reached[key]["deterministic FOBOS"],
-                1,
-                quick=False,
-            )
-        )
-    checks.append(
-        frame.at_most(
-            "operations of SpaRSA over interior point in the sparsest problem",
-            reached[sparse[-1]]["SpaRSA"] / reached[sparse[-1]]["interior point"],
-            1,
-        )
-    )
-    ours = f"{sparse[-1]}: operations to 1e-2 " + ", ".join(
-        f"{name} {o:.1e}" for name, o in reached[sparse[-1]].items()
-    )
-    return frame.Outcome(
-        {
-            "curves": curves,
-            "reached": {k: {m: (o if np.isfinite(o) else None) for m, o in v.items()} for k, v in reached.items()},
-        },
-        checks,
-        [
-            f"Operations to F − F* ≤ 1e-2 at {key}: " + ", ".join(f"{name} {o:.2g}" for name, o in of.items()) + "."
-            for key, of in reached.items()
-        ],
-        ours,
-    )
+        for mine, other in (
+            ("stochastic FOBOS", "interior point"),
+            ("stochastic FOBOS", "coordinate descent"),
+            ("SpaRSA", "deterministic FOBOS"),
+        ):
+            ratio = reached[key][mine] / reached[key][other]
+            checks.append(frame.at_most(f"{key}: operations to 1e-2, {mine} over {other}", ratio, 1, quick=False))
+    last = reached[sparse[-1]]
+    ratio = last["SpaRSA"] / last["interior point"]
+    checks.append(frame.at_most("operations of SpaRSA over interior point in the sparsest problem", ratio, 1))
+    ours = f"{sparse[-1]}: operations to 1e-2 " + ", ".join(f"{name} {o:.1e}" for name, o in last.items())
+    finite = {k: {m: (o if np.isfinite(o) else None) for m, o in v.items()} for k, v in reached.items()}
+    return frame.Outcome({"curves": curves, "reached": finite}, checks, notes, ours)
 
 
 def draw(figure, numbers):
@@ -145,4 +142,4 @@ def draw(figure, numbers):
         for name, (operations, gaps) in of.items():
             axis.semilogy(operations, gaps, label=name)
         axis.set(title=key, xlabel="operations", ylabel="F − F*", ylim=(1e-7, None))
-        axis.legend(fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

@@ -13,25 +13,29 @@ PAPER = "Duchi & Singer 2009, Figure 6"
 STATEMENT = "On correlated data stochastic FOBOS comes within 1e-2 of the optimum very quickly, and then jams."
 PAPER_NUMBER = "shown as curves"
 WHY = (
-    "Quickly is set as a tenth of a run of 3e8 operations here. On our correlated data stochastic FOBOS needs 1.2e8: "
-    "before SpaRSA (1.4e8), interior point (1.8e8) and deterministic FOBOS (not at all), as in the paper, but after "
-    "our coordinate descent (1.0e8), which is not the paper's (see F3)."
+    "A tenth of the run is a threshold of ours, and so is the run, 3e8 operations. With correlation .3 stochastic "
+    "FOBOS needs 1.0e8: before SpaRSA (1.4e8), interior point (1.8e8) and deterministic FOBOS (not at all), while it "
+    "is behind all but interior point on uncorrelated data: that it does well on correlated data is seen, the pace is "
+    "not. Tested: with batches of 1% and .3 of theory's step it needs 5.6e7, 19% of the run, the best of 1, 10, 100 "
+    "and 200 examples and six first steps. Both coordinate descents are ahead (see F3)."
 )
-LEVELS = {"uncorrelated": 0.0, "correlation .3": 0.3}  # the two panels of the figure
+LEVELS = {"uncorrelated": 0.0, "correlation .2": 0.2, "correlation .3": 0.3}
 
 
 def run(size):
     """Race all methods at every level of correlation."""
-    n, d, budget, seeds = size.pick((1000, 400, 3e8, 1), (200, 40, 1e6, 1))
+    n, d, budget = size.pick((1000, 400, 3e8), (200, 40, 1e6))
     levels = size.pick(LEVELS, {"correlation .3": 0.3})
-    curves, reached, late = {}, {}, {}
+    curves, reached, late, notes = {}, {}, {}, []
     for key, correlation in levels.items():
         problem = problem_with(0.4, n, d, correlation, np.random.default_rng(1))
-        traces, _ = race(problem, budget, seeds, size)
+        traces, _, note = race(problem, budget, size)
         mine = traces["stochastic FOBOS"]
         reached[key] = mine.first_under(CLOSE) / budget
         late[key] = float(mine.at(np.array([budget]))[0] / mine.at(np.array([budget / 2]))[0])
         curves[key] = {name: [frame.thin(trace.operations), frame.thin(trace.values)] for name, trace in traces.items()}
+        told = ", ".join(f"{name} {trace.first_under(CLOSE):.2g}" for name, trace in traces.items())
+        notes.append(f"{key}: within 1e-2 after {reached[key]:.1%} of the run. Operations: {told} ({note}).")
     numbers = {
         "curves": curves,
         "reached": {k: (v if np.isfinite(v) else None) for k, v in reached.items()},
@@ -50,9 +54,7 @@ def run(size):
     ours = (
         f"{last}: within 1e-2 after {reached[last]:.1%} of the run; the second half leaves {late[last]:.2f} of F − F*"
     )
-    return frame.Outcome(
-        numbers, checks, [f"{key}: within 1e-2 after {share:.1%} of the run." for key, share in reached.items()], ours
-    )
+    return frame.Outcome(numbers, checks, notes, ours)
 
 
 def draw(figure, numbers):

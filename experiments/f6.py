@@ -15,9 +15,12 @@ STATEMENT = (
 )
 PAPER_NUMBER = "shown as curves"
 WHY = (
-    "The order is the paper's: by then stochastic FOBOS is far ahead of coordinate descent and SpaRSA. But its error "
-    "still falls slowly in the passes after. The paper does not say how its pixels are scaled, on which the kernel "
-    "depends; we tried widths of 2.5 to 5 for pixels from 0 to 1."
+    "The order is the paper's: by then stochastic FOBOS is far ahead of coordinate descent and SpaRSA. But one visit "
+    "to every coordinate is the work of 150 steps with 100 examples, and the error still falls after them: with 3,000 "
+    "kernel features it is .150 then, .138 after twice the work, .122 after four times. Tested: a stronger α does not "
+    "help. The one for which theory's first step is the paper's 30, log 10/(30 √7 G) = .0033, leaves errors of .25 to "
+    ".38 that go up and down all along the run. The paper does not say how its pixels are scaled, on which the kernel "
+    "depends."
 )
 
 

@@ -412,13 +412,30 @@ def test_no_warning_escapes():
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_coordinate_descent_says_how_many_visits_it_made(outputs):
+def test_products_are_counted(outputs):
+    """2 for every non-zero and output: margins alone for a loss, with a gradient for a point."""
+    X = numbers()
+    for form in (X, sp.csr_matrix(X), sp.csc_matrix(X)):
+        y = np.random.default_rng(1).standard_normal((40, outputs))
+        objective = Objective(form, y, gs.Squared(), gs.L1(), 0.05, outputs=outputs)
+        one = 2 * outputs * (form.nnz if sp.issparse(form) else form.size)
+        objective.loss_at(objective.origin())
+        assert objective.operations == one
+        objective.at(objective.origin())
+        assert objective.operations == 3 * one
+        objective.lipschitz()
+        assert objective.operations == 3 * one
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_visits_of_coordinate_descent_are_counted(outputs):
     """At least one visit to every block that changed, and at most 200 rounds over all of them."""
     X, y = numbers(), np.random.default_rng(1).standard_normal((40, outputs))
     objective = Objective(X, y, gs.Squared(), gs.GroupL2(), 0.05, outputs=outputs)
-    W = objective.origin()
+    W, before = objective.origin(), 0
     for _, point in zip(range(3), gs.CoordinateDescent().iterates(objective, W), strict=False):
         changed = np.count_nonzero((point.W != W).any(axis=1))
-        assert changed <= point.visits <= 200 * 6
-        W = point.W
+        visits = ((objective.operations - before) / (4 * outputs) - X.size) / len(X)
+        assert changed <= visits <= 200 * 6
+        W, before = point.W, objective.operations
     assert W.any()

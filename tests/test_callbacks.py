@@ -1,5 +1,7 @@
 """scikit-learn's progress callbacks: begun and ended in order, a usable model at each end, and able to stop a fit."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -100,6 +102,33 @@ def test_a_fit_that_raises_tears_down_and_leaves_no_trace(name):
         model.fit(np.where(X > 1, np.nan, X), y)
     assert recorder.events in ([], ["setup", "begin fit", f"begin {CASES[name][2]}", "teardown"])
     assert not hasattr(model, "_callback_fit_ctx")
+
+
+@pytest.mark.parametrize("solver", ["coordinate", "fista", "sparsa", "interior_point", "fobos"])
+@pytest.mark.filterwarnings("ignore:Stopped after")
+def test_operations_grow_and_can_be_limited(solver):
+    class Budget(Recorder):
+        operations = ()
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+            if fitted_estimator is None or context.task_name == "fit":
+                return False
+            self.operations += (fitted_estimator.operations_,)
+            return self.operations[-1] > 100_000
+
+    budget = Budget()
+    X, y = diabetes()
+    model = gs.BatchRegressor(alpha=1e-3, solver=solver, tol=1e-12).set_callbacks(budget).fit(X, y)
+    assert model.operations_ == budget.operations[-1]
+    assert all(a < b for a, b in itertools.pairwise((X.size, *budget.operations)))
+    assert all(operations <= 100_000 for operations in budget.operations[:-1])
+
+
+def test_solvers_look_as_often_as_told():
+    X, y = diabetes()
+    for solver in (gs.FISTA(look_every=3), gs.SpaRSA(look_every=3), gs.BatchFobos(look_every=3)):
+        model = gs.BatchRegressor(alpha=1e-3, solver=solver, tol=1e-6).fit(X, y)
+        assert model.n_iter_ % 3 == 0
 
 
 def test_folds_are_parts_of_cross_validation():

@@ -9,6 +9,8 @@ from experiments import frame
 
 RESULTS = frame.HERE / "RESULTS.md"
 
+pytest.importorskip("sklearn.callback")  # by which runs of the batch solvers are followed
+
 
 @pytest.mark.parametrize("id_", frame.ids())
 def test_quick(id_, tmp_path, monkeypatch):

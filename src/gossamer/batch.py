@@ -134,7 +134,8 @@ class _Batch(CallbackSupportMixin, Linear):
         def report(progress: Progress) -> bool:
             if self.verbose:
                 printed(progress)
-            return tasks.turn(lambda: {"_targets": coded, **_shown(coded, progress.W, progress.intercept)})
+            shown = {"_targets": coded, "operations_": progress.operations}
+            return tasks.turn(lambda: {**shown, **_shown(coded, progress.W, progress.intercept)})
 
         solution = solve(
             objective,
@@ -156,6 +157,7 @@ class _Batch(CallbackSupportMixin, Linear):
         self.dual_gap_ = solution.certificate.gap
         self.certificate_ = solution.certificate.name
         self.n_iter_ = max(solution.iterations, 1)
+        self.operations_ = solution.operations
 
     def _weights(self) -> Array:
         """Return W, d × k."""
@@ -257,6 +259,8 @@ class BatchClassifier(LinearClassifier, _Batch):
         optimum only, but no bound).
     n_iter_ : int
         Iterations made.
+    operations_ : int
+        What the solver's products with X cost: 2 for every non-zero of X and output. See docs/batch.md.
     classes_, nonzero_features_, n_features_in_, feature_names_in_
         The classes, the features that are used, the number of features, their names.
 
@@ -336,7 +340,7 @@ class BatchRegressor(LinearRegressor, _Batch):
     ----------
     coef_, intercept_ : arrays
         The weights (a vector for a vector y, one row an output otherwise) and the intercepts.
-    objective_, dual_gap_, certificate_, n_iter_, nonzero_features_, n_features_in_, feature_names_in_
+    objective_, dual_gap_, certificate_, n_iter_, operations_, nonzero_features_, n_features_in_, feature_names_in_
         As in `BatchClassifier`.
 
     Examples

@@ -32,7 +32,6 @@ class Point:
     loss: float  # Σ p ℓ
     slopes: Array  # n × k: p_i ∂ℓ/∂z_i
     gradient: Array  # d × k: Xᵀ slopes
-    visits: int = 0  # of coordinate descent to a block since the point before, at most
 
 
 def default_threads() -> int:
@@ -111,7 +110,7 @@ class Objective:
 
     Parameters
     ----------
-    X : CSR, CSC or dense matrix, or a compiled design
+    X : CSR, CSC or dense matrix
         n × d, float32 or float64; sparse ones canonical.
     y : array
         n × targets, as the loss reads it.
@@ -127,6 +126,11 @@ class Objective:
         Whether b is there.
     threads : int, optional
         Threads to use, one a core by default; the result does not depend on it.
+
+    Attributes
+    ----------
+    operations : int
+        What the products with X have cost so far: 2 for every non-zero of X and output, features left out included.
     """
 
     def __init__(
@@ -143,7 +147,7 @@ class Objective:
         threads: int | None = None,
     ) -> None:
         self.threads = threads or default_threads()
-        self.design = X if isinstance(X, _core.Design) else design(X, self.threads)
+        self.design = design(X, self.threads)
         n = self.design.rows
         c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
         self.p = np.ascontiguousarray(c / c.sum())
@@ -155,6 +159,8 @@ class Objective:
             self.mean = _core.mean_loss(loss._core(), outputs, self.y, self.p, self.threads)
         else:
             self.mean = NumPyLoss(loss, self.y, self.p)
+        self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
+        self.column_length = self.nonzeros / max(self.features, 1)
         self._b = np.zeros(outputs)  # the last intercept: where the next search starts
         self.memory: dict[str, Any] = {}  # what solvers keep from one strength to the next
         self._lipschitz: float | None = None
@@ -171,19 +177,27 @@ class Objective:
 
     def at(self, W: Array) -> Point:
         """Return loss, slopes and gradient at W, with the best intercept."""
-        Z, S, G = self._margins(W), np.empty((self.design.rows, self.outputs)), np.empty(W.shape)
+        Z, S = self.margins(W), np.empty((self.design.rows, self.outputs))
         loss = self._slopes(Z, S)
-        self.design.gradient(S, G)
-        return Point(W, self._b.copy(), float(loss), S, G)
+        return Point(W, self._b.copy(), float(loss), S, self.gradient(S))
 
     def loss_at(self, W: Array) -> float:
         """Return the mean loss at W, with the best intercept."""
-        return float(self._slopes(self._margins(W), np.empty((self.design.rows, self.outputs))))
+        return float(self._slopes(self.margins(W), np.empty((self.design.rows, self.outputs))))
 
-    def _margins(self, W: Array) -> Array:
+    def margins(self, W: Array) -> Array:
+        """Return XW."""
         Z = np.empty((self.design.rows, self.outputs))
         self.design.margins(np.ascontiguousarray(W), Z)
+        self.operations += 2 * self.nonzeros * self.outputs
         return Z
+
+    def gradient(self, S: Array) -> Array:
+        """Return XᵀS."""
+        G = np.empty((self.features, self.outputs))
+        self.design.gradient(np.ascontiguousarray(S), G)
+        self.operations += 2 * self.nonzeros * self.outputs
+        return G
 
     def _slopes(self, Z: Array, S: Array) -> float:
         if self.fit_intercept:
@@ -259,9 +273,7 @@ class Objective:
         up, down = above.sum(axis=0), -below.sum(axis=0)
         least = np.minimum(up, down)
         S = above * (least / np.maximum(up, 1e-300)) + below * (least / np.maximum(down, 1e-300))
-        G = np.empty_like(point.gradient)
-        self.design.gradient(np.ascontiguousarray(S), G)
-        return S, G
+        return S, self.gradient(S)
 
     def enough(self, certificate: Certificate, tol: float) -> bool:
         """Return whether the gap is at most `tol` of that of the empty model."""

@@ -318,7 +318,7 @@ class _CrossValidated(_Batch):
             if kept is not None:
                 W = np.zeros((objective.features, objective.outputs))
                 W[kept] = solution.W
-            found.append(held_out.mean.value(held_out._margins(W), solution.intercept))
+            found.append(held_out.mean.value(held_out.margins(W), solution.intercept))
         return np.array(found)
 
 
@@ -350,7 +350,7 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         The weights at each strength, one row an output; `PathDisplay` draws them.
     intercept_path_ : array
         Strengths × outputs.
-    coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_, classes_
+    coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_, operations_, classes_
         As in `BatchClassifier`, at `alpha_`.
 
     Examples
@@ -421,7 +421,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
     ----------
     alpha_, alphas_, path_loss_, path_loss_se_, path_nonzeros_, coef_path_, intercept_path_
         As in `BatchClassifierCV`.
-    coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_
+    coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_, operations_
         As in `BatchRegressor`, at `alpha_`.
 
     Examples

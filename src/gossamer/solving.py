@@ -23,6 +23,7 @@ class Solution:
     intercept: Array  # k
     certificate: Certificate
     iterations: int
+    operations: int  # of the solver, see `Objective`; certificates are not counted
     converged: bool
 
 
@@ -36,6 +37,7 @@ class Progress:
     nonzeros: int
     W: Array  # the best weights so far
     intercept: Array
+    operations: int
 
 
 def solve(
@@ -73,12 +75,13 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
     point = objective.at(W)
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
-    done, iteration = objective.enough(certificate, 1e-13), 0
+    done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
     try:
         iterates = solver.iterates(objective, W)
         while not done and iteration < max_iter * solver.patience:
+            before = objective.operations
             found = next(iterates)
-            iteration += 1
+            iteration, operations = iteration + 1, operations + objective.operations - before
             if iteration % solver.look_every and iteration < max_iter * solver.patience:
                 continue
             point = found if isinstance(found, Point) else objective.at(found)
@@ -98,10 +101,10 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
             done = objective.enough(certificate, tol)
             nonzeros = int(np.count_nonzero(best.W.any(axis=1)))
             if report is not None and report(
-                Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, best.intercept)
+                Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, best.intercept, operations)
             ):
                 break
     except KeyboardInterrupt:
         warnings.warn(f"Interrupted after {iteration} iterations: the best weights so far are kept.", stacklevel=4)
         done = True
-    return Solution(best.W, best.intercept.copy(), certificate, iteration, done)
+    return Solution(best.W, best.intercept.copy(), certificate, iteration, operations, done)

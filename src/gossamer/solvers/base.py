@@ -22,7 +22,7 @@ from gossamer.objective import Objective, Point
 class Solver:
     """Settings as scikit-learn sees them, and the refusals that several solvers share."""
 
-    look_every: ClassVar[int] = 1  # iterations between two certificates
+    look_every: int = 1  # iterations between two certificates; a setting where iterations are cheap
     patience: ClassVar[int] = 1  # how many of its iterations make one of `max_iter`
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -62,7 +62,9 @@ class CoordinateDescent(Solver):
             share = _next_share(now, before)
             before = now.violation
             W, S, G = (a.reshape(-1, k) for a in (solver.weights, solver.slopes, solver.gradient))
-            yield Point(W.copy(), solver.intercept.copy(), now.loss, S, G, now.epochs * now.working)
+            if visits := now.epochs * now.working:  # each is two products with a column; then margins and a gradient
+                objective.operations += 4 * k * round(visits * objective.column_length + objective.nonzeros)
+            yield Point(W.copy(), solver.intercept.copy(), now.loss, S, G)
 
 
 def _next_share(now: Any, before: float) -> float:

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gossamer.arrays import Array
+from gossamer.arrays import Array, number
 from gossamer.objective import Objective, Point
 from gossamer.solvers.base import Solver, dot
 
@@ -24,6 +24,11 @@ from gossamer.solvers.base import Solver, dot
 @dataclass(frozen=True)
 class FISTA(Solver):
     """Accelerated proximal gradient with restarts, for smooth losses and every penalty.
+
+    Parameters
+    ----------
+    look_every : int
+        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
 
     References
     ----------
@@ -37,8 +42,12 @@ class FISTA(Solver):
     array([1.55, 0.  ])
     """
 
-    look_every = 10
+    look_every: int = 10
+
     patience = 10
+
+    def __post_init__(self) -> None:
+        number(self.look_every, "look_every", least=1)
 
     def check(self, objective: Objective) -> None:
         """Refuse losses with kinks."""

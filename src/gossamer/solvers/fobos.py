@@ -34,6 +34,8 @@ class BatchFobos(Solver):
         A number c makes η_t = c/√t. "theory" is the papers' D / (√7 G √t), with D from αΩ(W*) ≤ F(0). "auto" is 1/L
         with backtracking for smooth losses, and for those with kinks the distance covered so far over the root of
         the sum of squared gradients, which needs no constants.
+    look_every : int
+        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
 
     References
     ----------
@@ -48,11 +50,12 @@ class BatchFobos(Solver):
     """
 
     step: Any = "auto"
+    look_every: int = 10
 
-    look_every = 10
     patience = 10
 
     def __post_init__(self) -> None:
+        number(self.look_every, "look_every", least=1)
         if isinstance(self.step, str):
             if self.step not in ("auto", "theory"):
                 raise ValueError(f"step must be a number, 'auto' or 'theory'; {self.step!r} was given.")

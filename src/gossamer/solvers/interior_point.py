@@ -65,19 +65,17 @@ class InteriorPoint(Solver):
         gap = objective.certify(point).gap
         t = min(max(1.0, 1 / objective.alpha), 2 * len(w) / max(gap, 1e-300))
         p = objective.p[:, None]
-        h, z = np.empty_like(p), np.empty_like(p)
+        h = np.empty_like(p)
         direction = np.zeros_like(w)
         while True:
-            objective.mean.curvatures(objective._margins(w[:, None]), point.intercept, h)
+            objective.mean.curvatures(objective.margins(w[:, None]), point.intercept, h)
             total = float(h.sum())
 
             def hessian(v: Array, total: float = total) -> Array:
-                objective.design.margins(v[:, None], z)
+                z = objective.margins(v[:, None])
                 if objective.fit_intercept and total > 0:
-                    np.subtract(z, np.sum(h * z) / total, out=z)
-                out = np.empty((len(v), 1))
-                objective.design.gradient(h * z, out)
-                return out[:, 0]
+                    z -= np.sum(h * z) / total
+                return objective.gradient(h * z)[:, 0]
 
             g = point.gradient[:, 0]
             above, below = 1 / (u + w), 1 / (u - w)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gossamer.arrays import Array
+from gossamer.arrays import Array, number
 from gossamer.objective import Objective, Point
 from gossamer.solvers.base import Solver
 from gossamer.solvers.sparsa import barzilai_borwein
@@ -22,6 +22,11 @@ from gossamer.solvers.sparsa import barzilai_borwein
 @dataclass(frozen=True)
 class ProjectedGradient(Solver):
     """Projected gradient with line search, for smooth losses over a set.
+
+    Parameters
+    ----------
+    look_every : int
+        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
 
     References
     ----------
@@ -37,8 +42,12 @@ class ProjectedGradient(Solver):
     array([1., 0.])
     """
 
-    look_every = 5
+    look_every: int = 5
+
     patience = 10
+
+    def __post_init__(self) -> None:
+        number(self.look_every, "look_every", least=1)
 
     def check(self, objective: Objective) -> None:
         """Refuse penalties that are not sets, and losses with kinks."""

@@ -29,6 +29,8 @@ class SpaRSA(Solver):
     ----------
     memory : int
         How many of the last values of F a new one may be measured by, 1 for F that never rises.
+    look_every : int
+        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
 
     References
     ----------
@@ -43,12 +45,13 @@ class SpaRSA(Solver):
     """
 
     memory: int = 6
+    look_every: int = 5
 
-    look_every = 5
     patience = 10
 
     def __post_init__(self) -> None:
         number(self.memory, "memory", least=1)
+        number(self.look_every, "look_every", least=1)
 
     def check(self, objective: Objective) -> None:
         """Refuse losses with kinks."""
