@@ -7,12 +7,16 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gossamer {
@@ -48,10 +52,8 @@ inline std::uint64_t hash_of(std::string_view s, bool roomy = false) {
 class Names {
  public:
   // bits = 0: exact, at most `most` names.
-  Names(int bits, std::int32_t most) : bits_(bits), most_(most) {
-    if (bits < 0 || bits > 30) throw std::invalid_argument("bits must be 1 to 30, or 0 for exact names");
-    slots_.resize(std::size_t{1} << (bits ? bits : 10));
-  }
+  Names(int bits, std::int32_t most)
+      : bits_(checked(bits)), most_(most), slots_(std::size_t{1} << (bits ? bits : 10)) {}
 
   int bits() const { return bits_; }
   // How many numbers there are: all that are possible, or as many as there are names.
@@ -116,19 +118,40 @@ class Names {
 
  private:
   struct Slot {
-    std::uint64_t hash = 0;   // of the name
-    std::uint32_t place = 0;  // its place among the kept names + 1, or 0
-    bool shared = false;      // hashed: whether there is another name
+    std::uint64_t hash;   // of the name
+    std::uint32_t place;  // its place among the kept names + 1, or 0
+    bool shared;          // hashed: whether there is another name
+  };
+  // Slots that begin as zeros: many of them cost no memory before they are written.
+  class Slots {
+   public:
+    explicit Slots(std::size_t size) : size_(size), data_(static_cast<Slot*>(std::calloc(size, sizeof(Slot)))) {
+      if (!data_) throw std::bad_alloc();
+    }
+    std::size_t size() const { return size_; }
+    Slot& operator[](std::size_t i) { return data_.get()[i]; }
+    const Slot& operator[](std::size_t i) const { return data_.get()[i]; }
+
+   private:
+    struct Free {
+      void operator()(Slot* p) const { std::free(p); }
+    };
+    std::size_t size_;
+    std::unique_ptr<Slot, Free> data_;
   };
   int bits_;
   std::int32_t most_;
   std::mutex mutex_;
-  std::vector<Slot> slots_;                               // hashed: by number; exact: an open table
+  Slots slots_;                                           // hashed: by number; exact: an open table
   std::string arena_;                                     // all kept names
   std::vector<std::uint64_t> starts_ = {0};               // where each begins, and the last one ends
   std::unordered_map<std::int32_t, std::string> others_;  // hashed: a second name
   std::string joined_;                                    // prefix and name
 
+  static int checked(int bits) {
+    if (bits < 0 || bits > 30) throw std::invalid_argument("bits must be 1 to 30, or 0 for exact names");
+    return bits;
+  }
   std::string_view kept(std::size_t i) const {
     return std::string_view(arena_).substr(starts_[i], starts_[i + 1] - starts_[i]);
   }
@@ -139,7 +162,7 @@ class Names {
   Slot keep(std::uint64_t hash, std::string_view prefix, std::string_view name) {
     arena_.append(prefix).append(name);
     starts_.push_back(arena_.size());
-    return {hash, static_cast<std::uint32_t>(starts_.size() - 1)};
+    return {hash, static_cast<std::uint32_t>(starts_.size() - 1), false};
   }
   // The slot where the search for a name begins.
   std::size_t place(std::uint64_t hash) const {
@@ -170,9 +193,10 @@ class Names {
     return static_cast<std::int32_t>(size() - 1);
   }
   void widen() {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    for (const Slot& slot : old) {
+    Slots old(slots_.size() * 2);
+    std::swap(old, slots_);
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      const Slot& slot = old[i];
       if (!slot.place) continue;
       std::size_t at = slot.hash & (slots_.size() - 1);
       while (slots_[at].place) at = (at + 1) & (slots_.size() - 1);

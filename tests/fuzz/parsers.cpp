@@ -95,6 +95,8 @@ namespace {
 const std::vector<std::string> seeds = {
     "1 1:0.5 7:2e-3 # words\n-1 qid:3 4:1 2:3 2:4\r\n+1.5 2147483646:1\n",
     "1 2.0 'tag|user:2 age:3 male |item price:0.5 |\n-1 second| plain :4\n| a:1e1\n",
+    "1 19:1 18:2 17:3 2000000:4 15:5 14:6 70000:7 12:8 11:9 10:1 9:2 8:3 7:4 6:5 5:6 4:7 3:8 2:9 2:1\n",
+    "1 |a:2 t s r q p o n m l k j i h g f e d c b a |longer a_name_of_sixteen:3 eight_ch seven_c nine_char a a a\n",
     "1.5,red,1\n,\"a \"\"b\"\", c\nd\",0\n-3e5,,1\n",
     "yes;1.0;x\nno;2;\"y\"\nyes;0;\n",
 };
