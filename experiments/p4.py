@@ -21,12 +21,12 @@ PAPER = "Duchi et al. 2008, Figure 7"
 STATEMENT = "On MNIST with kernel features, with all rows and with few, projections reach a lower loss than EG."
 PAPER_NUMBER = "shown as curves; 2766 support examples, 27,660 weights"
 WHY = (
-    "EG is ahead in every ball (see the table), mostly with steps η/√t alone too. What decides is that the features are "
-    "dense. With only the largest 1% of the kernel values of each row kept, all else as in the second ball of the table, "
-    "all rows: projections .072, EG .073, or .113 with steps η/√t (with the whole kernel .232, .134 and .139); on RCV1 "
-    "(P2), whose rows are sparse, projections are ahead. It is neither the start (uniform weights as EG has them: .318 "
-    "after 100 gradients, zero: .331; radius 490, step 100/√t) nor the signs (weights of any sign, radius 490: "
-    "projections .337, EG .138). The paper does not state its radius."
+    "EG is ahead in every ball (see the table), mostly with steps η/√t alone too. What decides is that the features "
+    "are dense. With only the largest 1% of the kernel values of each row kept, all else as in the second ball of the "
+    "table, all rows: projections .072, EG .073, or .113 with steps η/√t (with the whole kernel .232, .134 and .139); "
+    "on RCV1 (P2), whose rows are sparse, projections are ahead. It is neither the start (uniform weights as EG has "
+    "them: .318 after 100 gradients, zero: .331; radius 490, step 100/√t) nor the signs (weights of any sign, radius "
+    "490: projections .337, EG .138). The paper does not state its radius."
 )
 
 LOSS = gs.Multinomial()
