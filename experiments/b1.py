@@ -1,13 +1,14 @@
 """Boosting on RCV1: ℓ1 that stops by itself, smooth ℓ1 that does not, and ℓ2 on words chosen by mutual information.
 
-The strength of ℓ1 is chosen by 5-fold cross-validation of the batch estimator, which minimises the same objective; that
-of smooth ℓ1 and ℓ2 on a fifth of the training rows that is kept aside.
+All strengths are chosen by 5-fold cross-validation: that of ℓ1 with the batch estimator, which minimises the same
+objective; that of smooth ℓ1 by the least loss of any round, with 30 features a round for time. With the strength chosen
+smooth ℓ1 adds one feature a round, as in the paper; a weaker one is shown beside it.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
+from sklearn.model_selection import KFold
 
 import gossamer as gs
 from experiments import data, frame
@@ -21,8 +22,11 @@ STATEMENT = (
 PAPER_NUMBER = "ℓ1 stops at about round 30 with about 700 features; smooth ℓ1 overfits from 200 features on"
 
 WHY = (
-    "Smooth ℓ1 at the better of the two strengths tried (1e-5) does not overfit on CCAT and GCAT by 1,500 features: "
-    "its test loss still falls a little at the end, and stays above that of ℓ1."
+    "CCAT: at the strength that cross-validation chooses for smooth ℓ1 (3e-5: .192 there; 1e-5: .204, and 1e-4, tried "
+    "apart: .210) its loss is the least with 696 of 700 features, and has risen by .00003 at the end, less than the "
+    ".0001 asked for. Whether it overfits is a matter of the strength: at a tenth of it (see the table) it does, on "
+    "all three topics, from 600, 270 and 300 features on, by .04 to .06; on ECAT with 1e-6 from 240 on, near the "
+    "paper's 200."
 )
 
 TOPICS = ("CCAT", "ECAT", "GCAT")
@@ -34,7 +38,7 @@ def run(size):
     for topic in size.pick(TOPICS, TOPICS[:1]):
         reuters = data.load("rcv1", size, topic)
         rows = slice(size.pick(None, 800))
-        X, y = sp.csc_matrix(reuters.X[rows]), reuters.y[rows]
+        X, y = reuters.X[rows], reuters.y[rows]
         test = reuters.X_test, reuters.y_test
         curves[topic] = _topic(X, y, test, size)
         c = curves[topic]
@@ -53,33 +57,48 @@ def run(size):
             f"ℓ2 {min(c['ℓ2']['loss']):.4f}"
         )
         size.log(ends[-1])
-    notes = [
-        *reuters.notes,
-        "MCAT is not in our subset. Smooth ℓ1 adds 30 features a round (1 in the paper), for time.",
-    ]
-    return frame.Outcome({"curves": curves}, checks, notes, "; ".join(ends))
+    table = ["| topic | α | best loss | features there | last loss | features there |", "|---" * 6 + "|"]
+    for topic, found in curves.items():
+        for name, alpha in (("smooth ℓ1", found["strengths"][1]), ("smooth ℓ1, weaker", found["strengths"][1] / 10)):
+            features, loss = found[name]["features"], found[name]["loss"]
+            best = int(np.argmin(loss))
+            table.append(
+                f"| {topic} | {alpha:.1g} | {loss[best]:.4f} | {features[best]} | {loss[-1]:.4f} | {features[-1]} |"
+            )
+    notes = [*reuters.notes, "MCAT is not in our subset."]
+    tables = ["Smooth ℓ1 at the strength chosen and at a tenth of it.\n\n" + "\n".join(table)]
+    return frame.Outcome({"curves": curves}, checks, notes, "; ".join(ends), tables)
 
 
 def _topic(X, y, test, size):
     """Return the curves of one topic: features and test loss by round, or by number of words for ℓ2."""
-    kept = np.random.default_rng(0).random(len(y)) < 0.8
-    X = X.tocsr()
-    part, rest = (X[kept], y[kept]), (X[~kept], y[~kept])
     strengths = size.pick(np.geomspace(3e-4, 1e-5, 8), np.geomspace(3e-2, 3e-3, 4))
     chosen = gs.BatchClassifierCV(alphas=strengths, cv=5, rule="best", tol=1e-3).fit(X, y)
     ours = gs.BoostingClassifier("l1", chosen.alpha_, batch=30).fit(X, y, validation=test)
-    weak = size.pick((1e-6, 1e-5), (1e-5, 1e-4))
-    rounds, batch = size.pick((50, 30), (15, 10))
-    few = {a: gs.BoostingClassifier("smooth_l1", a, batch=batch, max_rounds=rounds // 3).fit(*part) for a in weak}
-    alpha = min(weak, key=lambda a: _loss(few[a], rest))
-    smooth = gs.BoostingClassifier("smooth_l1", alpha, batch=batch, max_rounds=rounds).fit(X, y, validation=test)
+    alpha = _smooth_strength(X, y, size)
+    smooth = gs.BoostingClassifier("smooth_l1", alpha, batch=1, max_rounds=size.pick(700, 100))
+    weaker = gs.BoostingClassifier("smooth_l1", alpha / 10, batch=size.pick(30, 10), max_rounds=size.pick(50, 10))
     return {
         "ℓ1": _history(ours),
-        "smooth ℓ1": _history(smooth),
-        "ℓ2": _by_information(X, y, part, rest, test, size),
+        "smooth ℓ1": _history(smooth.fit(X, y, validation=test)),
+        "smooth ℓ1, weaker": _history(weaker.fit(X, y, validation=test)),
+        "ℓ2": _by_information(X, y, test, size),
         "stopped by itself": int(ours.stopped_by_ == "no candidate"),
         "strengths": [chosen.alpha_, alpha],
     }
+
+
+def _smooth_strength(X, y, size):
+    """Return the strength of smooth ℓ1 with the least loss of any round in 5-fold cross-validation."""
+    strengths = size.pick((1e-6, 3e-6, 1e-5, 3e-5), (1e-5, 1e-4))
+    losses = dict.fromkeys(strengths, 0.0)
+    for train, rest in KFold(5, shuffle=True, random_state=0).split(X):
+        for alpha in strengths:
+            model = gs.BoostingClassifier("smooth_l1", alpha, batch=size.pick(30, 10), max_rounds=size.pick(20, 5))
+            model.fit(X[train], y[train], validation=(X[rest], y[rest]))
+            losses[alpha] += min(r.validation_loss for r in model.history_) / 5
+    size.log(", ".join(f"α {alpha:.0e}: {loss:.4f}" for alpha, loss in losses.items()))
+    return min(losses, key=losses.get)
 
 
 def _history(model):
@@ -91,21 +110,16 @@ def _history(model):
     }
 
 
-def _loss(model, rows):
-    X, y = rows
-    return float(np.mean(gs.Logistic().value(model.decision_function(X), y)))
-
-
-def _by_information(X, y, part, rest, test, size):
+def _by_information(X, y, test, size):
     """Return the test loss of ℓ2-logistic regression on the words with most mutual information with the topic."""
     order = np.argsort(-_information(X, y))
     counts = size.pick((50, 200, 700), (20, 50))
     losses = []
     for count in counts:
         words = np.sort(order[:count])
-        tries = [gs.BatchClassifier(penalty="l2_squared", alpha=a, tol=1e-3) for a in (1e-6, 1e-5, 1e-4, 1e-3)]
-        model = min(tries, key=lambda m: _loss(m.fit(part[0][:, words], part[1]), (rest[0][:, words], rest[1])))
-        losses.append(_loss(model.fit(X[:, words], y), (test[0][:, words], test[1])))
+        model = gs.BatchClassifierCV(penalty="l2_squared", alphas=(1e-3, 1e-4, 1e-5, 1e-6), rule="best", tol=1e-3)
+        margins = model.fit(X[:, words], y).decision_function(test[0][:, words])
+        losses.append(float(np.mean(gs.Logistic().value(margins, test[1]))))
     return {"features": counts, "loss": losses}
 
 
@@ -123,7 +137,7 @@ def draw(figure, numbers):
     curves = numbers["curves"]
     figure.set_size_inches(11, 4)
     for (topic, found), axes in zip(curves.items(), figure.subplots(1, len(curves), squeeze=False)[0], strict=True):
-        for name in ("ℓ1", "smooth ℓ1", "ℓ2"):
+        for name in ("ℓ1", "smooth ℓ1", "smooth ℓ1, weaker", "ℓ2"):
             axes.plot(found[name]["features"], found[name]["loss"], label=name)
         axes.plot(found["ℓ1"]["features"][-1], found["ℓ1"]["loss"][-1], "k*", ms=10)
         axes.set(title=topic, xlabel="features", ylabel="test loss", ylim=(0, 0.5))

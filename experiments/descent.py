@@ -20,18 +20,23 @@ def projected(gradient: Callable, w: np.ndarray, project: Callable, step: Callab
         yield w
 
 
-def exponentiated(gradient: Callable, shape: Any, radius: float, step: Callable) -> Iterator[np.ndarray]:
-    """Yield w = w⁺ − w⁻, w± ∝ w± exp(∓η_t g), with ‖w⁺‖₁ + ‖w⁻‖₁ = radius for every output (row of w)."""
-    logs = np.zeros((2, *shape))
+def exponentiated(
+    gradient: Callable, shape: Any, radius: float, step: Callable, signed: bool = True
+) -> Iterator[np.ndarray]:
+    """Yield w = w⁺ − w⁻, w± ∝ w± exp(∓η_t g), with ‖w⁺‖₁ + ‖w⁻‖₁ = radius for every output (row of w).
+
+    Without signs it is w⁺ alone: non-negative weights.
+    """
+    logs = np.zeros((2 if signed else 1, *shape))
     for t in count(1):
         parts = np.exp(logs - logs.max(axis=(0, -1), keepdims=True))
         parts *= radius / parts.sum(axis=(0, -1), keepdims=True)
-        w = parts[0] - parts[1]
+        w = parts[0] - parts[1] if signed else parts[0]
         if t > 1:
             yield w
         change = step(t) * gradient(w)
         logs[0] -= change
-        logs[1] += change
+        logs[1:] += change
 
 
 def timed(iterates: Iterator[np.ndarray], value: Callable, seconds: float, looks: int = 100) -> dict[str, list[float]]:

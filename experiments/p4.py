@@ -1,10 +1,15 @@
 """Multiclass logistic regression on MNIST with a Gaussian kernel, every class in its own ℓ1 ball: projections and EG.
 
-The support set are the mistakes of one perceptron pass. The value is the mean loss over the training rows, over the
-number of gradients; each method has the best step of a grid, η/√t, for EG constant ones too.
+As in the paper the support set are the mistakes of one perceptron pass, weights are ≥ 0, and a support example votes
+for its own class and against the others. The radius is the mean ‖w‖₁ of the classes at the optimum of the penalised
+problem (weights of any sign), its strength the best one on rows kept aside; others are in a table, from fewer rows. The
+value is the mean loss over the training rows, over the number of gradients. Steps of projections are η/√t, those of EG
+constant, η/√t or η/t, with the best η of a grid.
 """
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 
@@ -16,78 +21,116 @@ PAPER = "Duchi et al. 2008, Figure 7"
 STATEMENT = "On MNIST with kernel features, with all rows and with few, projections reach a lower loss than EG."
 PAPER_NUMBER = "shown as curves; 2766 support examples, 27,660 weights"
 WHY = (
-    "The radius, which the paper does not state: 50 is tight, and EG is at the least loss early. In a small trial "
-    "(1,000 rows, 800 support examples, 80 gradients) the order turns with it: radius 50 gives .82 by projections and "
-    ".76 with EG, radius 500 gives .30 and .51."
+    "EG is ahead in every ball (see the table), mostly with steps η/√t alone too. What decides is that the features "
+    "are dense. With only the largest 1% of the kernel values of each row kept, all else as in the second ball of the "
+    "table, all rows: projections .072, EG .073, or .113 with steps η/√t (with the whole kernel .232, .134 and .139); "
+    "on RCV1 (P2), whose rows are sparse, projections are ahead. It is neither the start (uniform weights as EG has "
+    "them: .318 after 100 gradients, zero: .331; radius 490, step 100/√t) nor the signs (weights of any sign, radius "
+    "490: projections .337, EG .138). The paper does not state its radius."
 )
 
 LOSS = gs.Multinomial()
-RADIUS = 50.0
 
 
 def run(size):
-    """Follow both methods, with all rows and with random batches."""
+    """Follow both methods, with all rows and with random batches of 1% of them."""
     D = data.load("mnist", size)
-    order = np.random.default_rng(0).permutation(len(D.y))
-    chooses, learns, batch = size.pick((40_000, 3_000, 100), (400, 300, 30))
+    order = np.random.default_rng(0).permutation(len(D.y))[: size.pick(None, 400)]
     images, y = D.X[order] / 255, D.y[order].astype(int)
-    features = gs.KernelFeatures(gamma=1 / 25, max_support=size.pick(2766, 100))
-    support = features.ready(images[:chooses], y[:chooses]).support
-    K, y = problems.gaussian_kernel(images[:learns], support, np.sqrt(12.5)), y[:learns].astype(float)
+    support = gs.KernelFeatures(gamma=1 / 25, max_support=size.pick(2766, 100)).ready(images, y).support
+    label_of = {image.tobytes(): label for image, label in zip(images, y, strict=True)}
+    signs = np.where([label_of[s.tobytes()] for s in support] == np.arange(10)[:, None], 1.0, -1.0)
+    few, learns = size.pick((2_000, 4_000), (150, 300))
+    K = problems.gaussian_kernel(images[:learns], support, np.sqrt(12.5))
     size.log(f"{len(support)} support examples")
-
-    def value(W):
-        return float(np.mean(LOSS.value(K @ W.T, y)))
-
-    curves, checks = {}, []
-    for rows, steps in ((learns, size.pick(120, 40)), (batch, size.pick(1000, 200))):
-        name = "all rows" if rows == learns else f"{rows} rows"
-        for method in ("ℓ1", "EG"):
-            schedules = [gs.InverseSqrt(c) for c in size.pick((30, 60, 120, 240, 480), (0.3, 1, 3))]
-            if method == "EG":
-                grid = size.pick((100, 300, 1000), (1, 3, 10))
-                schedules = [gs.InverseSqrt(c) for c in grid] + [gs.Constant(c / 3) for c in grid]
-            runs = []
-            for schedule in schedules:
-                gradient = _gradient(K, y, rows)
-                iterates = _iterates(method, gradient, (10, len(support)), schedule)
-                runs.append(descent.counted(iterates, value, steps, looks=20))
-            best = int(np.argmin([np.mean(run["value"][-3:]) for run in runs]))
-            curves[f"{method}, {name}"] = runs[best] | {"setting": str(schedules[best])}
-            size.log(f"{method}, {name}: {schedules[best]}, {runs[best]['value'][-1]:.4f}")
-        ratio = curves[f"ℓ1, {name}"]["value"][-1] / curves[f"EG, {name}"]["value"][-1]
-        checks.append(frame.at_most(f"loss at the end, ℓ1 / EG, {name}", ratio, 1, quick=False))
+    radius, alpha = _radius(K[: 2 * few], y[: 2 * few], few, size)
+    table = ["| radius | ℓ1, all rows | EG, all rows | ℓ1, 1% | EG, 1% |", "|---" * 5 + "|"]
+    for share in size.pick((0.1, 1, 10), (1,)):
+        found = _ball(K[:few], y[:few], signs, share * radius, size)
+        ends = " | ".join(f"{curve['value'][-1]:.4f} ({curve['with η/√t']:.4f})" for curve in found.values())
+        table.append(f"| {share * radius:.0f} | {ends} |")
+        size.log(table[-1])
+    curves = _ball(K, y[:learns], signs, radius, size)
+    checks = [
+        frame.at_most(
+            f"loss at the end, ℓ1 / EG, {part}",
+            curves[f"ℓ1, {part}"]["value"][-1] / curves[f"EG, {part}"]["value"][-1],
+            1,
+            quick=False,
+        )
+        for part in ("all rows", "1%")
+    ]
     ends = ", ".join(f"{name} {curve['value'][-1]:.4f}" for name, curve in curves.items())
     notes = [
         *D.notes,
-        f"{len(support):,} support examples of {chooses:,} rows, {10 * len(support):,} weights, "
-        f"learned from {learns:,} rows (60,000 in the paper, for time); radius {RADIUS:g} a class. Best steps: "
-        + "; ".join(f"{name}: {curve['setting']}" for name, curve in curves.items()),
+        f"{len(support):,} support examples of {len(y):,} rows, {10 * len(support):,} weights, "
+        f"learned from {learns:,} rows (60,000 in the paper, for time); radius {radius:.0f} a class, of α {alpha:.1g}. "
+        "Best steps: " + "; ".join(f"{name}: {curve['setting']}" for name, curve in curves.items()),
     ]
-    return frame.Outcome({"curves": curves}, checks, notes, f"loss at the end: {ends}")
+    tables = [f"Loss at the end, {few:,} rows; in brackets with the best of the steps η/√t.\n\n" + "\n".join(table)]
+    return frame.Outcome({"curves": curves}, checks, notes, f"loss at the end: {ends}", tables)
 
 
-def _gradient(K, y, rows):
+def _radius(K, y, train, size):
+    """Return the mean ‖w‖₁ of a class at the strength that is best on the rows after the first `train`, and that."""
+    alphas = size.pick((1e-4, 3e-5, 1e-5, 3e-6, 1e-6), (1e-2, 1e-3))
+    path = gs.regularization_path(K[:train], y[:train], loss="logistic", alphas=alphas, fit_intercept=False, tol=1e-2)
+    weights = [w.toarray() for w in path.coefs]
+    aside = [np.mean(LOSS.value(K[train:] @ w.T, y[train:])) for w in weights]
+    size.log(", ".join(f"α {alpha:.0e}: loss aside {loss:.4f}" for alpha, loss in zip(alphas, aside, strict=True)))
+    best = int(np.argmin(aside))
+    return np.abs(weights[best]).sum() / len(weights[best]), alphas[best]
+
+
+def _ball(K, y, signs, radius, size):
+    """Return the runs of both methods at their best steps, with all rows and with 1% of them."""
+
+    def value(W):
+        return float(np.mean(LOSS.value(K @ (signs * W).T, y)))
+
+    additive = [gs.InverseSqrt(c) for c in size.pick((50, 100, 150, 200, 300, 500), (3, 10, 30))]
+    multiplicative = [gs.Constant(c) for c in size.pick((10, 30, 60, 100, 300), (1, 3))]
+    multiplicative += [gs.InverseSqrt(c) for c in size.pick((100, 300, 1e3, 3e3), (3, 10))]
+    multiplicative += [gs.InverseTime(1 / c) for c in size.pick((3e3,), (10,))]
+    curves = {}
+    batches = ((len(y), size.pick(100, 30)), (len(y) // 100, size.pick(1000, 100)))
+    for (rows, steps), method in product(batches, ("ℓ1", "EG")):
+        schedules, runs = additive if method == "ℓ1" else multiplicative, []
+        for schedule in schedules:
+            iterates = _iterates(method, _gradient(K, y, signs, rows), signs.shape, radius, schedule)
+            runs.append(descent.counted(iterates, value, steps, looks=20))
+        ends = [np.mean(run["value"][-3:]) for run in runs]
+        best, root = (
+            int(np.argmin(ends)),
+            min(e for e, s in zip(ends, schedules, strict=True) if type(s) is gs.InverseSqrt),
+        )
+        name = f"{method}, {'all rows' if rows == len(y) else '1%'}"
+        curves[name] = runs[best] | {"setting": str(schedules[best]), "with η/√t": root}
+        size.log(f"{name}: {schedules[best]}, {runs[best]['value'][-1]:.4f}")
+    return curves
+
+
+def _gradient(K, y, signs, rows):
     """Return a function that computes the gradient from so many random rows."""
     random = np.random.default_rng(0)
 
     def gradient(W):
         some = slice(None) if rows == len(y) else random.integers(0, len(y), rows)
         part, labels = K[some], y[some]
-        return LOSS.slope(part @ W.T, labels).T @ part / len(labels)
+        return signs * (LOSS.slope(part @ (signs * W).T, labels).T @ part) / len(labels)
 
     return gradient
 
 
-def _iterates(method, gradient, shape, schedule):
+def _iterates(method, gradient, shape, radius, schedule):
     def step(t):
         return schedule(np.array([t]))[0]
 
     def project(W):
-        return np.array([gs.project_l1_ball(w, RADIUS) for w in W])
+        return gs.project_l1_ball(np.maximum(W, 0), radius)
 
     if method == "EG":
-        return descent.exponentiated(gradient, shape, RADIUS, step)
+        return descent.exponentiated(gradient, shape, radius, step, signed=False)
     return descent.projected(gradient, np.zeros(shape), project, step)
 
 

@@ -16,21 +16,25 @@ STATEMENT = (
 )
 PAPER_NUMBER = "shown as 45 small plots"
 WHY = (
-    "The threshold: six pairs that are hard to tell apart (2-8, 3-5, 3-8, 4-9, 5-8, 7-9) have errors .010 to .018 "
-    "above batch after one pass, about as much as they vary with the order of the rows; all are within 1.5 times the "
-    "non-zeros."
+    "The threshold, at the paper's γ: six pairs that are hard to tell apart (2-8, 3-5, 3-8, 4-9, 5-8, 7-9) have errors "
+    ".010 to .018 above batch after one pass; all 45 are within 1.5 times the non-zeros. It is the noise of the last "
+    "weights, which γ sets: with γ = 10,000 (γρ = 25 as before) 42 of 45 pairs are within, and the mean of the weights "
+    "is at most .005 above batch, though not sparse (see the table). Neither the online nor the batch weights are off: "
+    "RDA as the paper's formula reads, in NumPy, ends with the same weights to 2e-16 (3-5), and the batch optimum has "
+    "the same non-zeros and error with a gap of 1e-4 and of 1e-8."
 )
 
 NAME = "RDA, γρ = 25"
+VARIANTS = {"γ = 2,500": (2500, False), "γ = 10,000": (1e4, False), "γ = 20,000": (2e4, False), "mean w": (5000, True)}
 
 
 def run(size):
     """Learn every pair online, in several orders of the rows, and in batch."""
     alphas = size.pick((10.0, 3.0, 1.0, 0.3, 0.1), (10.0, 1.0))
     orders = {alpha: size.pick(100 if alpha == 1 else 10, 2) for alpha in alphas}
-    digits = data.load("mnist", size)
+    one, digits = alphas.index(1.0), data.load("mnist", size)
     some = size.pick(list(combinations(range(10), 2)), [(0, 1), (3, 5), (6, 7)])
-    plots, pictures = {}, {}
+    plots, pictures, others = {}, {}, {name: [] for name in VARIANTS}
     for first, second in some:
         both = pairs.pair(digits, first, second)
         rows = slice(size.pick(None, 1000))
@@ -48,12 +52,20 @@ def run(size):
             "non-zeros": list(map(np.mean, counts)),
             "std of non-zeros": list(map(np.std, counts)),
         }
-        pictures[f"{first} {second}"] = pairs.picture(online[alphas.index(1.0)][0])
+        pictures[f"{first} {second}"] = pairs.picture(online[one][0])
+        for name, variant in VARIANTS.items():
+            weights = [_variant(*variant, X, y, seed) for seed in range(size.pick(10, 2))]
+            found = np.mean([(np.count_nonzero(w), both.error(w)) for w in weights], axis=0)
+            others[name].append((found[0] / path.nonzeros[one], found[1] - both.error(batch[one])))
         size.log(f"{first} and {second}")
-    one = alphas.index(1.0)
     ratios = np.array([p["non-zeros"][one] / p["batch non-zeros"][one] for p in plots.values()])
     excess = np.array([p["error"][one] - p["batch error"][one] for p in plots.values()])
-    near = np.mean((ratios <= 1.5) & (ratios >= 1 / 1.5) & (np.abs(excess) <= 0.01))
+    near = np.mean(_near(ratios, excess))
+    table = ["| | pairs within | non-zeros | error above batch, median | largest |", "|---" * 5 + "|"]
+    for name, found in {"γ = 5,000": zip(ratios, excess, strict=True), **others}.items():
+        times, above = np.array(list(found)).T
+        row = f"{sum(_near(times, above))} of {len(some)} | {np.median(times):.2f}×"
+        table.append(f"| {name} | {row} | {np.median(above):+.4f} | {above.max():+.4f} |")
     checks = [
         frame.at_least("share of pairs within 1.5× non-zeros and .01 error of batch, α = 1", near, 40 / 45, quick=False)
     ]
@@ -66,7 +78,20 @@ def run(size):
         ],
         f"{round(near * len(some))} of {len(some)} pairs; non-zeros {np.median(ratios):.2f} times those of batch, "
         f"error {np.median(excess):+.4f} (medians, α = 1)",
+        ["Other γ with γρ = 25, and the mean of the weights with γ = 5,000; α = 1, 10 orders.\n\n" + "\n".join(table)],
     )
+
+
+def _near(ratios, excess):
+    """Return which pairs have at most 1.5 times as many or as few non-zeros as batch, and an error within .01."""
+    return (ratios <= 1.5) & (ratios >= 1 / 1.5) & (np.abs(excess) <= 0.01)
+
+
+def _variant(gamma, average, X, y, seed):
+    """Return the weights of RDA with another γ, or their mean over the pass."""
+    method = gs.RDA(gamma, rho=25 / gamma)
+    model = gs.OnlineClassifier(alpha=1.0, method=method, average=average, fit_intercept=False, random_state=seed)
+    return model.fit(X, y).coef_[0]
 
 
 def _learned(alpha, X, y, seed):
