@@ -282,7 +282,6 @@ class LaneRule {
         features_(features),
         heads_(features * head),
         slots_(features * stride_ + line) {
-    slots_.prefer_large_pages();
     while (reinterpret_cast<std::uintptr_t>(&slots_[first_]) % (line * sizeof(double)) != 0) ++first_;
   }
 

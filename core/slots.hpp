@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -21,44 +20,48 @@ namespace gossamer {
 
 class Slots {
  public:
-  explicit Slots(std::size_t count) : numbers_(zeros(count * sizeof(double))), count_(count) {
-    if (!numbers_) throw std::bad_alloc();
-  }
+  explicit Slots(std::size_t count) : numbers_(zeros(count * sizeof(double))), count_(count) {}
 
   double& operator[](std::size_t i) { return numbers_.get()[i]; }
   const double& operator[](std::size_t i) const { return numbers_.get()[i]; }
   std::size_t size() const { return count_; }
-  // Asks for large pages, in which it takes less time to find the numbers of a feature; not where that would cost much
-  // memory for features that no example has.
-  void prefer_large_pages() {
-#if defined(__linux__)
-    constexpr std::uintptr_t page = 1 << 21, most = 64 << 20;
-    const auto begin = reinterpret_cast<std::uintptr_t>(numbers_.get()), end = begin + count_ * sizeof(double);
-    const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-    if (first < last && end - begin <= most) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-#endif
-  }
   std::span<double> all() { return {numbers_.get(), count_}; }
 
  private:
   struct Free {
-    void operator()(double* p) const { std::free(p); }
-  };
-  // What is more than a few pages and less than a large one gets one to itself: the learners jump about in it.
-  static double* zeros(std::size_t bytes) {
+    void* base = nullptr;  // what was mapped, or nothing if it came from calloc
+    std::size_t size = 0;
+
+    void operator()(double* p) const {
 #if defined(__linux__)
-    constexpr std::size_t page = 1 << 21;
-    if (bytes >= page / 16 && bytes <= page) {
-      void* p = std::aligned_alloc(page, page);
-      if (!p) return nullptr;
-      madvise(p, page, MADV_HUGEPAGE);
-      return static_cast<double*>(std::memset(p, 0, bytes));
+      if (base) return static_cast<void>(munmap(base, size));
+#endif
+      std::free(p);
+    }
+  };
+  using Numbers = std::unique_ptr<double, Free>;
+
+  Numbers numbers_;
+  std::size_t count_;
+
+  // More than a few pages come as large ones, in which it takes less time to find the numbers of a feature; unless that
+  // could cost much memory for features that no example has.
+  static Numbers zeros(std::size_t bytes) {
+#if defined(__linux__)
+    constexpr std::size_t page = 1 << 21, least = 1 << 17, most = 64 << 20;
+    if (bytes >= least && bytes <= most) {
+      const std::size_t size = (bytes + page - 1) / page * page + page;
+      void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (base == MAP_FAILED) throw std::bad_alloc();
+      const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(base) + page - 1) / page * page;
+      madvise(reinterpret_cast<void*>(first), size - page, MADV_HUGEPAGE);
+      return Numbers(reinterpret_cast<double*>(first), Free{base, size});
     }
 #endif
-    return static_cast<double*>(std::calloc(bytes > 0 ? bytes : 1, 1));
+    auto* numbers = static_cast<double*>(std::calloc(bytes > 0 ? bytes : 1, 1));
+    if (!numbers) throw std::bad_alloc();
+    return Numbers(numbers, Free{});
   }
-  std::unique_ptr<double, Free> numbers_;
-  std::size_t count_;
 };
 
 // A number of a rule that all features share. It is kept as bits, so that the compiler sees that writing to slots does
