@@ -15,8 +15,11 @@ STATEMENT = (
 )
 PAPER_NUMBER = "shown as curves"
 WHY = (
-    "With all examples a step there is no noise, and longer steps than theory's 2.4 pay: 5 is the best of the grid. "
-    "The paper says of 4.6 that it did well too, and leaves it out of its figure. The stochastic runs hold."
+    "With all examples a step there is no noise, and longer steps than theory's 2.4 pay the more the longer the run: "
+    "2.6 times the best of the grid after 36 rounds, 5.3 times after 200. The best is 5, and the paper says of 4.6 "
+    "that it did well too, and leaves it out of its figure; of the steps that it draws, up to 2.15, theory's is the "
+    "best (.49 of the next). Our data is easier than the paper's: at its strength 95% of the optimum are zero, there "
+    "roughly 50%; with strengths as small as 5e-6 we do not get below 65%. The stochastic runs hold."
 )
 GRID = (0.05, 0.15, 0.5, 1.5, 5.0, 15.0, 50.0)
 DECAYS = {"1/√t": np.sqrt, "1/t": float}
