@@ -19,9 +19,12 @@ STATEMENT = (
 PAPER_NUMBER = "shown as curves, up to some hundred examples a class"
 
 WHY = (
-    "The size: with 200 support examples to choose from and 40 rows a class at most (the paper has 2766, and "
-    "hundreds), ridge, which uses all of them, has the best coverage. Among the sparse penalties the structured ones "
-    "are better than ℓ1 from 20 rows a class on."
+    "Ridge has the best coverage because it uses every support example, not because of the small size here. A trial "
+    "with 2,766 support examples of one perceptron pass, strengths chosen along a path, coverage on all test rows: 10 "
+    "rows a class ℓ1 .610, ℓ1/ℓ2 .653, ℓ1/ℓ∞ .617, ridge .539; 30 a class .309, .324, .344 and .288. On as many random "
+    "support examples as ℓ1/ℓ2 uses (88 and 172) ridge has .641 and .330, no better than the structured penalties. With "
+    "100 a class ℓ1/ℓ2 has .178 with 274 of them, ℓ1 .185 with 324; GradBoost needs minutes a fit there, so that the "
+    "figure stays small."
 )
 
 PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf", "ℓ2²": "l2_squared"}
