@@ -22,7 +22,7 @@ WHY = (
     "Ridge has the best coverage because it uses every support example, not because of the small size here. A trial "
     "with 2,766 support examples of one perceptron pass, strengths chosen along a path, coverage on all test rows: 10 "
     "rows a class ℓ1 .610, ℓ1/ℓ2 .653, ℓ1/ℓ∞ .617, ridge .539; 30 a class .309, .324, .344 and .288. On as many random "
-    "support examples as ℓ1/ℓ2 uses (88 and 172) ridge has .641 and .330, no better than the structured penalties. With "
+    "support examples as ℓ1/ℓ2 uses (88 and 172) ridge has .641 and .330, between the two structured penalties. With "
     "100 a class ℓ1/ℓ2 has .178 with 274 of them, ℓ1 .185 with 324; GradBoost needs minutes a fit there, so that the "
     "figure stays small."
 )
