@@ -25,15 +25,11 @@ WHY = (
     "is not the reason. On as many random support examples as ℓ1/ℓ2 uses, ridge is still ahead with few rows, and "
     "behind with 100 a class (.179; both structured penalties .176). Beside ℓ1 the better structured penalty is ahead "
     "at every size. GradBoost itself, at the strengths of such a path: 30 a class ℓ1 .309, ℓ1/ℓ2 .324, ℓ1/ℓ∞ .344, "
-    "100 a class ℓ1 .185, ℓ1/ℓ2 .178, with fewer support examples in use (it ends nearer the optimum)."
+    "100 a class ℓ1 .185, ℓ1/ℓ2 .178. The weakest strength tried is often the best; a tenth of it made little "
+    "difference (10 a class, ℓ1, GradBoost: .601 and .610)."
 )
 
-PENALTIES = {
-    "ℓ1": "l1",
-    "ℓ1/ℓ2": "group_l2",
-    "ℓ1/ℓ∞": "group_linf",
-    "ℓ2²": "l2_squared",
-}
+PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf", "ℓ2²": "l2_squared"}
 FEW = "ℓ2², as few features as ℓ1/ℓ2"
 
 
