@@ -1,7 +1,9 @@
-"""Coverage on MNIST with kernel features as the training set grows, for four penalties of GradBoost.
+"""Coverage on MNIST with kernel features as the training set grows, for four penalties.
 
-Coverage is the mean rank of the true class, 0 is best. The strength is the one with the best coverage on training rows
-that are kept aside.
+Coverage is the mean rank of the true class, 0 is best. As in the paper the support set are the mistakes of one
+perceptron pass. Models are those of the batch estimator, which minimises what GradBoost minimises, in a hundredth of
+its time here. The strength is the one with the best coverage on rows that are kept aside. Ridge is also shown on as
+many random support examples as ℓ1/ℓ2 uses.
 """
 
 from __future__ import annotations
@@ -19,67 +21,89 @@ STATEMENT = (
 PAPER_NUMBER = "shown as curves, up to some hundred examples a class"
 
 WHY = (
-    "The size: with 200 support examples to choose from and 40 rows a class at most (the paper has 2766, and "
-    "hundreds), ridge, which uses all of them, has the best coverage. Among the sparse penalties the structured ones "
-    "are better than ℓ1 from 20 rows a class on."
+    "Ridge, which uses every support example, has the best coverage at every size, by 9, 6 and 8%; the size of the run "
+    "is not the reason. On as many random support examples as ℓ1/ℓ2 uses, ridge is still ahead with few rows, and "
+    "behind with 100 a class (.179; both structured penalties .176). Beside ℓ1 the better structured penalty is ahead "
+    "at every size. GradBoost itself, at the strengths of such a path: 30 a class ℓ1 .309, ℓ1/ℓ2 .324, ℓ1/ℓ∞ .344, "
+    "100 a class ℓ1 .185, ℓ1/ℓ2 .178. The weakest strength tried is often the best; a tenth of it made little "
+    "difference (10 a class, ℓ1, GradBoost: .601 and .610)."
 )
 
 PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf", "ℓ2²": "l2_squared"}
+FEW = "ℓ2², as few features as ℓ1/ℓ2"
 
 
 def run(size):
     """Fit every penalty at every size, at the best of its strengths."""
     D = data.load("mnist", size)
-    numbers = size.pick((10, 20, 40), (8,))
     seed = np.random.default_rng(0)
     order = seed.permutation(len(D.y))
-    support, aside = size.pick((200, 1000), (60, 150))
     images, y = D.X[order] / 255, D.y[order].astype(int)
-    tests = slice(size.pick(5000, 300))
-    rest = slice(support, support + aside)
-    kernel = [problems.gaussian_kernel(part, images[:support], 5.0) for part in (images[rest], D.X_test[tests] / 255)]
-    known, test = (kernel[0], y[rest]), (kernel[1], D.y_test[tests].astype(int))
-    pool = slice(support + aside, support + aside + 20 * numbers[-1])
-    images, y = images[pool], y[pool]
-    covers = {name: [] for name in PENALTIES}
+    aside, most, tests = size.pick((2000, 2766, 10_000), (150, 60, 300))
+    support = gs.KernelFeatures(gamma=1 / 50, max_support=most).ready(images[aside:], y[aside:]).support
+    known, test = (
+        (problems.gaussian_kernel(rows, support, 5.0), labels)
+        for rows, labels in (
+            (images[:aside], y[:aside]),
+            (D.X_test[:tests] / 255, D.y_test[:tests].astype(int)),
+        )
+    )
+    size.log(f"{len(support)} support examples")
+    numbers = size.pick((10, 30, 100), (8,))
+    covers = {name: [] for name in (*PENALTIES, FEW)}
+    table = [f"| a class | {' | '.join(covers)} |", "|---" * (1 + len(covers)) + "|"]
     for per_class in numbers:
-        rows = problems.sample(images, y, per_class, seed)
-        X = problems.gaussian_kernel(images[rows], D.X[order[:support]] / 255, 5.0)
-        for name, penalty in PENALTIES.items():
-            model, alpha = _chosen(penalty, X, y[rows], known, size)
-            covers[name].append(_coverage(model, test))
-            size.log(f"{per_class} a class, {name}: coverage {covers[name][-1]:.4f}, α = {alpha:.1e}")
+        rows = aside + problems.sample(images[aside:], y[aside:], per_class, seed)
+        X, labels = problems.gaussian_kernel(images[rows], support, 5.0), y[rows]
+        some, few, cells = np.arange(len(support)), 0, []
+        for name, penalty in (*PENALTIES.items(), (FEW, "l2_squared")):
+            if name == FEW:
+                some = seed.permutation(len(support))[:few]
+            W, b, alpha = _chosen(penalty, X[:, some], labels, (known[0][:, some], known[1]), size)
+            covers[name].append(gs.coverage(test[1], test[0][:, some] @ W.T + b))
+            used = np.count_nonzero(np.any(W != 0, axis=0))
+            few = used if name == "ℓ1/ℓ2" else few
+            cells.append(f"{covers[name][-1]:.3f} ({used}; {alpha:.0e})")
+            size.log(f"{per_class} a class, {name}: {cells[-1]}")
+        table.append(f"| {per_class} | {' | '.join(cells)} |")
     structured = np.minimum(covers["ℓ1/ℓ2"], covers["ℓ1/ℓ∞"])
     others = np.minimum(covers["ℓ1"], covers["ℓ2²"])
+    worst = max(structured / others)
     checks = [
         frame.at_most(
-            "coverage, best structured / best other, the largest over sizes", max(structured / others), 1, False
+            "coverage, best structured / best other, the largest over sizes",
+            worst,
+            1,
+            quick=False,
         )
     ]
     ends = ", ".join(f"{name} {values[-1]:.3f}" for name, values in covers.items())
     notes = [
         *D.notes,
-        f"{support} random support examples (2766 in the paper, for time), coverage on {len(test[1]):,} rows.",
+        f"{len(support):,} support examples, coverage on {tests:,} rows.",
     ]
+    tables = ["Coverage (support examples in use; α).\n\n" + "\n".join(table)]
     return frame.Outcome(
-        {"per class": numbers, "coverage": covers}, checks, notes, f"coverage with {numbers[-1]} a class: {ends}"
+        {"per class": numbers, "coverage": covers},
+        checks,
+        notes,
+        f"coverage with {numbers[-1]} a class: {ends}",
+        tables,
     )
 
 
 def _chosen(penalty, X, y, known, size):
-    """Return the model with the best coverage on the known rows, and its strength."""
-    most = gs.alpha_max(X, y, loss="logistic", penalty="l1" if penalty == "l2_squared" else penalty)
-    models = {}
-    for share in size.pick((0.05, 0.015), (0.1,)):
-        alpha = share * most * (0.1 if penalty == "l2_squared" else 1.0)
-        models[alpha] = gs.BoostingClassifier(penalty, alpha, "grad", max_rounds=30, tol=1e-2).fit(X, y)
-    alpha = min(models, key=lambda a: _coverage(models[a], known))
-    return models[alpha], alpha
-
-
-def _coverage(model, rows):
-    X, y = rows
-    return gs.coverage(y, model.decision_function(X))
+    """Return the weights with the best coverage on the known rows, their intercepts and their strength."""
+    alphas = size.pick((1e-2, 1e-3, 1e-4, 1e-5), (1e-2, 1e-3))
+    if penalty != "l2_squared":
+        largest = gs.alpha_max(X, y, loss="logistic", penalty=penalty)
+        alphas = largest * np.array(size.pick((0.1, 0.03, 0.01, 0.003), (0.1, 0.05)))
+    path = gs.regularization_path(X, y, loss="logistic", penalty=penalty, alphas=alphas, tol=1e-2)
+    models = [(w.toarray(), b, a) for w, b, a in zip(path.coefs, path.intercepts, alphas, strict=True)]
+    return min(
+        models,
+        key=lambda model: gs.coverage(known[1], known[0] @ model[0].T + model[1]),
+    )
 
 
 def draw(figure, numbers):
