@@ -39,7 +39,7 @@ WHY = (
 def run(size):
     """Follow five methods on both losses in both dimensions."""
     curves, checks, ends = {}, [], []
-    small, large = size.pick((800, 4000), (100, 200))
+    small, large = size.pick((800, 4000), (60, 120))
     for loss, name in ((gs.Squared(), "least squares"), (gs.Logistic(), "logistic")):
         for n in (small, large):
             traces, _ = _compare(loss, n, 0.05, size)
