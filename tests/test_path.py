@@ -573,35 +573,3 @@ def test_a_picture_needs_a_path():
         gs.PathDisplay.from_estimator(gs.OnlineClassifier().fit(X, LOGISTIC.y))
     with pytest.raises(ValueError, match="needs a fitted estimator with a path"):
         gs.PathDisplay.from_estimator(gs.OnlineClassifierCV())
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("calls", [1, 7])
-@pytest.mark.parametrize("method", METHODS)
-def test_many_lanes_in_halves_are_lanes(method, calls, classes):
-    """From eight strengths on two threads share them: the same bits as with fewer at a time, saved and grown too."""
-    rng = np.random.default_rng(0)
-    X = sp.random_array((600, 50), density=0.3, rng=rng).tocsr()  # 9,000 entries: enough for two threads
-    y = rng.integers(classes, size=600)
-    alphas = np.geomspace(0.1, 1e-4, 11)
-
-    def fitted(some):
-        model = gs.OnlineClassifierCV(alphas=some, method=METHODS[method])
-        for part in np.array_split(np.arange(600), calls):
-            model.partial_fit(X[part], y[part], classes=np.arange(classes))
-            model = pickle.loads(pickle.dumps(model))
-        model._trainer = model._trainer.grown(70, model._trainer.targets)
-        return model
-
-    whole, parts = fitted(alphas), [fitted(alphas[i : i + 4]) for i in range(0, 11, 4)]
-    learner = whole._trainer.learner
-    W, b = np.empty((70, learner.outputs)), np.empty(learner.outputs)
-    learner.read(W, b)
-    for i, alpha in enumerate(alphas):
-        one, same = parts[i // 4].at(alpha)._trainer.read(), whole.at(alpha)._trainer.read()
-        assert_array_equal(same[0], one[0])
-        assert_array_equal(same[1], one[1])
-        assert_array_equal(W.reshape(70, 11, -1)[:, i], one[0])
-        assert_array_equal(b.reshape(11, -1)[i], one[1])
-    assert_array_equal(whole.path_loss_, np.concatenate([p.path_loss_ for p in parts]))
-    assert_array_equal(whole.path_nonzeros_, np.concatenate([p.path_nonzeros_ for p in parts]))
