@@ -247,7 +247,8 @@ class LevelRule {
   // Where all lines go on, on their side of zero, v and m change in proportion to x.
   [[gnu::always_inline]] void slide_four(const std::int32_t* j, Quad w, Quad x, double slope) {
     const double by = eta_ * slope;
-    if (least(w * (w - x * spread_four(by))) > 0) return shift(&slots_[0], stride, j, x, -by, trail_.rounds_so_far() * by);
+    if (least(w * (w - x * spread_four(by))) > 0)
+      return shift(&slots_[0], stride, j, x, -by, trail_.rounds_so_far() * by);
     for (int n = 0; n < 4; ++n) slide(static_cast<std::size_t>(j[n]), w[n], x[n], slope);
   }
 
