@@ -59,7 +59,7 @@ def at_levels(points):
 
 def run(size):
     """Describe sets of patches of real images by a dictionary of other patches."""
-    words, count, repeats, strengths, steps = size.pick((1000, 120, 2, 10, 60), (150, 20, 1, 8, 50))
+    words, count, repeats, strengths, steps = size.pick((1000, 120, 20, 10, 60), (150, 20, 1, 8, 50))
     images = [image.mean(axis=2) / 255 for image in load_sample_images().images]
     errors, curves = {name: [] for name in PENALTIES}, {}
     for repeat in range(repeats):
