@@ -21,12 +21,12 @@ STATEMENT = (
 PAPER_NUMBER = "shown as curves, up to some hundred examples a class"
 
 WHY = (
-    "Ridge, which uses every support example, has the best coverage at every size, by 9, 6, 8 and 16%; the size of the "
-    "run is not the reason. On as many random support examples as ℓ1/ℓ2 uses, ridge is still ahead with few rows, and "
-    "behind with 100 and 300 a class (.179 and .114; ℓ1/ℓ2 .176 and .108, ℓ1/ℓ∞ .176 and .107). Beside ℓ1 the better "
-    "structured penalty is ahead at every size. GradBoost itself, at the strengths of such a path: 30 a class ℓ1 .309, ℓ1/ℓ2 .324, ℓ1/ℓ∞ .344, "
-    "100 a class ℓ1 .185, ℓ1/ℓ2 .178. The weakest strength tried is often the best; a tenth of it made little "
-    "difference (10 a class, ℓ1, GradBoost: .601 and .610)."
+    "Ridge, which uses every support example, has the best coverage at every size, by 9, 6, 8 and 16%; the size of "
+    "the run is not the reason. On as many random support examples as ℓ1/ℓ2 uses, ridge is still ahead with few rows, "
+    "and behind with 100 and 300 a class (.179 and .114; ℓ1/ℓ2 .176 and .108, ℓ1/ℓ∞ .176 and .107). Beside ℓ1 the "
+    "better structured penalty is ahead at every size. GradBoost itself, at the strengths of such a path: 30 a class "
+    "ℓ1 .309, ℓ1/ℓ2 .324, ℓ1/ℓ∞ .344, 100 a class ℓ1 .185, ℓ1/ℓ2 .178. The weakest strength tried is often the best; "
+    "a tenth of it made little difference (10 a class, ℓ1, GradBoost: .601 and .610)."
 )
 
 PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf", "ℓ2²": "l2_squared"}
