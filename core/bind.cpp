@@ -17,6 +17,7 @@
 #include "learners.hpp"
 #include "learners_lanes.hpp"
 #include "names.hpp"
+#include "orders.hpp"
 #include "scoring.hpp"
 #include "sparse_l1_ball.hpp"
 #include "svmlight.hpp"
@@ -212,6 +213,14 @@ void bind_losses(nb::module_& m) {
       "loss_link",
       [](const MulticlassLoss& loss, InRows z, OutRows out) { loss_link(loss, span_of(z), z.shape(1), span_of(out)); },
       "loss"_a, "z"_a, "out"_a.noconvert(), Free());
+}
+
+void bind_orders(nb::module_& m) {
+  nb::class_<Orders>(m, "Orders")
+      .def(nb::init<std::uint32_t>(), "seed"_a)
+      .def(
+          "next", [](Orders& orders, Vector<std::int64_t> out) { orders.next(span_of(out)); }, "out"_a.noconvert(),
+          nb::call_guard<nb::gil_scoped_release>());
 }
 
 void bind_sparse_l1_ball(nb::module_& m) {
@@ -881,6 +890,7 @@ NB_MODULE(_core, m) {
   gossamer::bind_penalties(m);
   gossamer::bind_arrays<float>(m);
   gossamer::bind_arrays<double>(m);
+  gossamer::bind_orders(m);
   gossamer::bind_sparse_l1_ball(m);
   gossamer::bind_learners(m);
   gossamer::bind_whole_learners(m);

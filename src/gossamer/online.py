@@ -25,7 +25,7 @@ from gossamer.linear import (
     several_labels,
     some_weight,
 )
-from gossamer.rows import Rows, csr_arrays
+from gossamer.rows import Rows, SeededOrders, csr_arrays
 from gossamer.streaming import Problem, Streaming, settled
 from gossamer.training import Trainer
 
@@ -58,7 +58,9 @@ class _Online(CallbackSupportMixin, Linear):
         if self.tol is not None:
             number(self.tol, "tol", least=0)
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
-        random = check_random_state(self.random_state)
+        seed = self.random_state
+        seeded = isinstance(seed, int) and 0 <= seed < 2**32
+        random = SeededOrders(seed) if seeded else check_random_state(seed)
         before = dict(vars(self))
         rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
         self.n_iter_ = 0

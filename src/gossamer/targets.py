@@ -35,7 +35,7 @@ class Targets:
             return np.where(y != 0, 1.0, -1.0)
         index = self.index_of(y)
         if self.kind == "binary":
-            return np.where(index == 1, 1.0, -1.0)[:, None]
+            return (2.0 * index - 1.0)[:, None]
         if self.kind == "multiclass":
             return index.astype(np.float64)[:, None]
         coded = np.full((len(y), self.outputs), -1.0)
@@ -46,12 +46,14 @@ class Targets:
         """Return the place of each label in `classes`."""
         assert self.classes is not None
         if len(self.classes) == 2:
-            index = (y == self.classes[1]).astype(np.intp)
+            second = y == self.classes[1]
+            unknown = ~(second | (y == self.classes[0]))
+            index = second.astype(np.intp)
         else:
             order = np.argsort(self.classes, kind="stable")
             place = np.searchsorted(self.classes, y, sorter=order)
             index = order[np.minimum(place, len(order) - 1)]
-        unknown = self.classes[index] != y
+            unknown = self.classes[index] != y
         if unknown.any():
             raise ValueError(
                 f"y holds the label {y[unknown].tolist()[0]!r}, which is not one of the classes {_some(self.classes)}. "
@@ -70,10 +72,17 @@ class Targets:
 
 
 def distinct(y: Array) -> Array:
-    """Return the labels in y, sorted; whole numbers close together are counted, which is faster than sorting."""
-    if y.ndim == 1 and y.dtype.kind in "iu" and len(y):
-        low, high = int(y.min()), int(y.max())
-        if high - low < len(y) + 1000:
+    """Return the labels in y, sorted; two are found, and whole numbers close together counted, faster than by sorting.
+
+    >>> distinct(np.array([1, -1, 1])), distinct(np.array([3, 1, 1, 2]))
+    (array([-1,  1]), array([1, 2, 3]))
+    """
+    if y.ndim == 1 and y.dtype.kind in "iuf" and len(y):
+        low, high = y.min(), y.max()
+        if low < high and ((y == low) | (y == high)).all():
+            return np.array([low, high])
+        if y.dtype.kind != "f" and int(high) - int(low) < len(y) + 1000:
+            low = int(low)
             return (np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64))) + low).astype(y.dtype)
     return np.unique(y)
 
