@@ -20,6 +20,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,16 @@ namespace gossamer {
     const Pack moved = load(pair) + spread(x[n]) * by;
     std::memcpy(pair, &moved, sizeof moved);
   }
+}
+
+// A yes or no in the last bit of a number, where it changes no more than rounding does.
+inline bool marked(double x) { return std::bit_cast<std::uint64_t>(x) & 1; }
+inline double mark(double x, bool yes) {
+  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(x) & ~1ULL) | yes);
+}
+[[gnu::always_inline]] inline QuadBits marked(Quad x) { return -(reinterpret_cast<QuadBits>(x) & 1); }
+[[gnu::always_inline]] inline Quad mark(Quad x, QuadBits yes) {
+  return reinterpret_cast<Quad>((reinterpret_cast<QuadBits>(x) & ~INT64_C(1)) | (yes & 1));
 }
 
 template <class Rule>

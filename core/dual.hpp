@@ -38,6 +38,7 @@ template <std::size_t K, class P, bool Roomy = false>
 class RdaRule {
  public:
   static constexpr std::size_t width = K;
+  static constexpr bool paired = K == 1 && Roomy && shortens<P>;  // averaged in two numbers a feature
 
   RdaRule(P p, std::size_t features, std::size_t outputs, double alpha, std::vector<double> weights, double rho)
       : p_(p),
@@ -59,7 +60,7 @@ class RdaRule {
     [[maybe_unused]] const bool settling = settles(gamma);
     gamma_ = gamma;
     if constexpr (Roomy) {
-      if (settling) trail_.restart(rounds_);
+      if (settling) restart();
       pushed_ = gamma_ * rho_ * std::sqrt(rounds_);
     }
   }
@@ -102,7 +103,7 @@ class RdaRule {
   const double* room(std::size_t j) const
     requires Roomy
   {
-    return &slots_[j * stride() + k_()];
+    return &slots_[j * stride() + (paired ? 0 : k_())];
   }
   // c_t (|G| − a t − γρ√t), until that is zero
   void open(std::size_t j, double* m) const
@@ -112,40 +113,40 @@ class RdaRule {
     add_shortening(p_, sum(j), -1.0, m, [&](double x) { return alive(x, a, rounds_) ? -trail_.line(x, a) : 0.0; });
   }
   void close(std::size_t j, double n, double* m) const {
-    if constexpr (K == 1) {
-      if (slots_[j * stride() + 1] != 0) close_lines(j, sum(j), 0.0, m);
+    if constexpr (paired) {
+      if (marked(slots_[j * stride() + 1])) close_lines(j, sum(j), 0.0, m);
     } else {
       close_lines(j, sum(j), rounds_ - n, m);
     }
   }
-  // Here the room holds whether a line is open, then m. The line so far gives way to the next.
+  // Here a feature is G and m, whose mark says whether a line is open. The line so far gives way to the next.
   void slide(std::size_t j, double, double x, double slope)
-    requires(K == 1 && shortens<P> && Roomy)
+    requires paired
   {
     double* slot = &slots_[j * stride()];
-    const double a = weight_of(weights_, j) * alpha_;
-    if (slot[1] != 0) close_lines(j, sum(j), 0.0, slot + 2);
+    if (marked(slot[1])) close_lines(j, sum(j), 0.0, slot + 1);
     slot[0] += x * slope;
-    slot[1] = alive(size(slot[0]), a, rounds_);
-    open(j, slot + 2);
+    open(j, slot + 1);
+    slot[1] = mark(slot[1], alive(size(slot[0]), weight_of(weights_, j) * alpha_, rounds_));
   }
   [[gnu::always_inline]] void slide_four(const std::int32_t* j, Quad, Quad x, double slope)
-    requires(K == 1 && std::is_same_v<P, L1> && Roomy)
+    requires(paired && std::is_same_v<P, L1>)
   {
-    const Quad a = weights_of(weights_, j) * spread_four(alpha_), g = gather(&slots_[0], j, 3), zero = spread_four(0.0);
-    const Quad least = a * spread_four(rounds_) + spread_four(pushed_), open = gather(&slots_[1], j, 3);
+    const Quad a = weights_of(weights_, j) * spread_four(alpha_), g = gather(&slots_[0], j, 2);
+    const Quad m = gather(&slots_[1], j, 2);
+    const Quad least = a * spread_four(rounds_) + spread_four(pushed_);
     const QuadBits alive = (g > least) | (g < -least);
-    if (any((open != zero) & ~alive)) {  // one that ended on the way
+    if (any(marked(m) & ~alive)) {  // one that ended on the way
       for (int n = 0; n < 4; ++n) slide(static_cast<std::size_t>(j[n]), 0.0, x[n], slope);
       return;
     }
     const Quad h = g + x * spread_four(slope);
     const QuadBits lives = (h > least) | (h < -least);
     const Quad by = select(lives, trail_.line(h, a)) - select(alive, trail_.line(g, a));
-    const Quad flag = select(lives, spread_four(1.0));
+    const Quad marks = mark(m + by, lives);
     for (int n = 0; n < 4; ++n) {
-      double* slot = &slots_[static_cast<std::size_t>(j[n]) * 3];
-      slot[0] = h[n], slot[1] = flag[n], slot[2] += by[n];
+      double* slot = &slots_[static_cast<std::size_t>(j[n]) * 2];
+      slot[0] = h[n], slot[1] = marks[n];
     }
   }
   void add_path(std::size_t j, double n, double* total) const {
@@ -171,13 +172,22 @@ class RdaRule {
   DualTrail trail_;  // if it is averaged
   std::vector<double> weights_;
   std::vector<double> w_;  // weights of the feature at hand
-  Slots slots_;            // a feature: G
+  Slots slots_;            // a feature: G; if it is averaged m, or the round of the last touch and the sums
   mutable Scratch scratch_;
 
-  std::size_t stride() const { return k_() + Roomy * (k_() + 1); }
+  std::size_t stride() const { return paired ? 2 : k_() + Roomy * (k_() + 1); }
   std::span<const double> sum(std::size_t j) const { return {&slots_[j * stride()], k_()}; }
   void weights(std::size_t j, double* w) const {  // before the first round: of rate 0
     dual_weights(p_, sum(j), {w, k_()}, rate_, t_alpha_, extra_, weight_of(weights_, j), scratch_);
+  }
+  // All paths have been added up: the record starts anew. A line that is marked and has ended adds nothing.
+  void restart() {
+    if constexpr (paired) {
+      if (rounds_ > 0) {
+        for (std::size_t n = 1; n < slots_.size(); n += 2) slots_[n] = mark(slots_[n], slots_[n - 1] != 0);
+      }
+    }
+    trail_.restart(rounds_);
   }
   // 1 / (γ√t); without the strongly convex helper (γ = 0) the penalty must be strongly convex itself, and a huge rate
   // stands for the limit.

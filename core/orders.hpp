@@ -1,5 +1,5 @@
-// Random orders of rows by a seed: those of NumPy's RandomState(seed).permutation(n), which takes longer to make than to
-// use. Mersenne Twister, and Fisher-Yates from the end.
+// Random orders of rows by a seed: those of NumPy's RandomState(seed).permutation(n), which takes longer to make than
+// to use. Mersenne Twister, and Fisher-Yates from the end.
 #pragma once
 
 #include <algorithm>

@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import compute_class_weight
 
 import gossamer as gs
+from gossamer.rows import SeededOrders
 from gossamer.training import Trainer
 
 N, D = 120, 8
@@ -353,6 +354,15 @@ def test_shuffling_is_repeatable_by_seed():
     assert_array_equal(*unshuffled)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 12345, 2**32 - 1])
+def test_the_orders_of_a_seed_are_those_of_numpy(seed):
+    orders, numpys = SeededOrders(seed), np.random.RandomState(seed)
+    for count in (0, 1, 2, 3, 64, 65, 1000, 4096, 70_000):
+        assert_array_equal(orders.permutation(count), numpys.permutation(count))
+    models = [classifier(random_state=s, max_passes=2).fit(X, TWO) for s in (seed, np.random.RandomState(seed))]
+    assert_array_equal(models[0].coef_, models[1].coef_)
+
+
 def test_fit_forgets_unless_it_starts_warm():
     model = classifier(shuffle=False).fit(X, TWO)
     once = model.coef_.copy()
@@ -680,6 +690,23 @@ def test_classes_and_features_grow_together():
     assert not model.coef_[2].any()
     assert not model.coef_[:, 4:].any()
     model.partial_fit(X, THREE)
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.02])
+@pytest.mark.parametrize(("method", "penalty"), WIDENING)
+def test_averages_grow_from_one_class(method, penalty, alpha):
+    """One output becomes two: the average is still the mean of all iterates."""
+    rows, y = X[:60], np.where(np.arange(60) > 40, TWO[:60], "no")
+    y[40] = "yes"
+    settings = {"loss": "squared_hinge", "penalty": penalty, "alpha": alpha, "grow": True, "method": GROWERS[method]}
+    grown = classifier(**settings, average=True).partial_fit(rows[:40], y[:40])
+    assert grown.coef_.shape[0] == 1
+    grown.partial_fit(rows[40:], y[40:])
+    step, total = classifier(**settings), np.zeros((2, D))
+    for i in range(60):
+        step.partial_fit(rows[i : i + 1], y[i : i + 1])
+        total[: len(step.coef_)] += step.coef_
+    assert_allclose(grown.coef_, total / 60, rtol=1e-9, atol=1e-13)
 
 
 def test_growing_from_one_class():

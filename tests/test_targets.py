@@ -138,3 +138,21 @@ def test_objects_as_labels():
     classes = np.array(["x", "y"], dtype=object)
     coded = targets.for_labels(classes, gs.Logistic(), grow=False)
     assert_array_equal(coded.encode(np.array(["y", "x"], dtype=object)), [[1.0], [-1.0]])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[1, -1, 1], [0, 1], [3, 1, 1, 2], [5, 5], [0.5, 2.0], [0.5, 2.0, 1.0], [7, -(2**40)], ["b", "a", "b"]],
+    ids=repr,
+)
+def test_distinct_labels_are_those_of_numpy(labels):
+    y = np.array(labels)
+    found = targets.distinct(y)
+    assert found.dtype == y.dtype
+    assert_array_equal(found, np.unique(y))
+
+
+def test_an_unknown_label_among_two_is_told():
+    coded = targets.for_labels(np.array([0, 1]), gs.Logistic(), grow=False)
+    with pytest.raises(ValueError, match="label 2"):
+        coded.encode(np.array([0, 1, 2]))

@@ -175,16 +175,8 @@ class Trainer:
 def grow(old: Any, new: Any) -> None:
     """Put the state of a learner into one with more features or outputs."""
     kept, state = old.state(), new.state()
-    if "levels" in kept and "slots" in state:  # one output so far: levels become stamps and weights, of a new record
-        w, total, b = np.empty((old.features, 1)), np.empty((old.features, 1)), np.empty(1)
-        old.read(w, b)
-        columns = [np.zeros_like(w), w]
-        if "trail" in kept:
-            old.read_average(total, b)
-            columns += [np.zeros_like(w), total * old.rounds]
-            kept["trail"] = np.zeros(2)
-        kept["slots"], kept["lazy_total"] = np.hstack(columns).ravel(), np.zeros(1)
-        del kept["levels"]
+    if new.outputs > old.outputs == 1:
+        _leave_one_output(old, kept, state)
     for name, values in kept.items():
         wide = state[name]
         stays = not name.startswith(("slots", "sums", "heads", "levels", "intercept", "average"))
@@ -200,6 +192,26 @@ def grow(old: Any, new: Any) -> None:
         _widen(narrow[:, split:], wide[:, to:], old.outputs, new.outputs)
         state[name] = wide.reshape(-1)
     new.restore(state)
+
+
+def _leave_one_output(old: Any, kept: dict[str, Array], state: dict[str, Array]) -> None:
+    """Put the state of a learner of one output, where that has a form of its own, into the form for several.
+
+    All features are brought up to date, and the records by which they catch up start anew.
+    """
+    w, total, b = np.empty((old.features, 1)), np.empty((old.features, 1)), np.empty(1)
+    averages = "average_rounds" in kept
+    if averages:
+        old.read_average(total, b)
+    summed = [np.full_like(w, old.rounds), total * old.rounds] if averages else []
+    if "levels" in kept and "slots" in state:  # ℓ1 of FOBOS; stamps and weights
+        old.read(w, b)
+        kept["slots"] = np.hstack([np.zeros_like(w), w, *summed]).ravel()
+        for name in ("levels", "lazy_total", "trail"):
+            kept.pop(name, None)
+    elif averages and len(kept.get("sums", "")) == 2 * old.features:  # ℓ1 of RDA
+        kept["sums"] = np.hstack([kept["sums"].reshape(-1, 2)[:, :1], *summed]).ravel()
+        kept["trail"], kept["trail_first"] = np.zeros(3), np.full(1, old.rounds)
 
 
 def _widen(narrow: Array, wide: Array, before: int, now: int) -> None:
