@@ -320,6 +320,9 @@ void bind_whole_learners(nb::module_& m) {
   m.def("simplex_fobos", &make_simplex_fobos, "radius"_a, "setup"_a);
   m.def("bounded_fobos", &make_bounded_fobos, "bounds"_a, "setup"_a);
   m.def("bounded_rda", &make_bounded_rda, "bounds"_a, "setup"_a);
+  m.def("bounded_adagrad_fobos", &make_bounded_adagrad_fobos, "bounds"_a, "setup"_a);
+  m.def("bounded_adagrad_rda", &make_bounded_adagrad_rda, "bounds"_a, "setup"_a);
+  m.def("bounded_ftrl", &make_bounded_ftrl, "beta"_a, "bounds"_a, "setup"_a);
   m.def("eager_fobos", &make_eager_fobos, "prox"_a, "setup"_a);
   m.def("eager_rda", &make_eager_rda, "prox"_a, "setup"_a);
   m.def(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "averaging.hpp"
+#include "bounded.hpp"
 #include "groups.hpp"
 #include "learner.hpp"
 #include "penalties.hpp"
@@ -33,7 +34,8 @@ std::unique_ptr<Learner> make_rda(double rho, const RowPenalty& penalty, const S
 std::unique_ptr<Learner> make_adagrad_rda(const RowPenalty& penalty, const Setup& setup);
 std::unique_ptr<Learner> make_ftrl(double beta, const RowPenalty& penalty, const Setup& setup);
 
-// Penalties and sets that couple features (groups.hpp, whole.hpp); their weights come with them, not with the setup.
+// Penalties and sets that couple features (groups.hpp, whole.hpp), or have bounds for each (bounded.hpp); their weights
+// come with them, not with the setup.
 std::unique_ptr<Learner> make_group_fobos(const FeatureGroups& groups, const Setup& setup);
 std::unique_ptr<Learner> make_group_rda(const FeatureGroups& groups, const Setup& setup);
 std::unique_ptr<Learner> make_l2_ball_fobos(double radius, const Setup& setup);
@@ -43,6 +45,9 @@ std::unique_ptr<Learner> make_l1_ball_fobos(double radius, const Setup& setup);
 std::unique_ptr<Learner> make_simplex_fobos(double radius, const Setup& setup);
 std::unique_ptr<Learner> make_bounded_fobos(const Bounds& bounds, const Setup& setup);
 std::unique_ptr<Learner> make_bounded_rda(const Bounds& bounds, const Setup& setup);
+std::unique_ptr<Learner> make_bounded_adagrad_fobos(const Bounds& bounds, const Setup& setup);
+std::unique_ptr<Learner> make_bounded_adagrad_rda(const Bounds& bounds, const Setup& setup);
+std::unique_ptr<Learner> make_bounded_ftrl(double beta, const Bounds& bounds, const Setup& setup);
 std::unique_ptr<Learner> make_eager_fobos(const WholeProx& prox, const Setup& setup);
 std::unique_ptr<Learner> make_eager_rda(const WholeProx& prox, const Setup& setup);
 std::unique_ptr<Learner> make_kl_rda(std::vector<double> prior, const Setup& setup);

@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "bounded.hpp"
 #include "groups.hpp"
 #include "learners.hpp"
 #include "mirror.hpp"
@@ -40,6 +41,18 @@ std::unique_ptr<Learner> make_bounded_fobos(const Bounds& bounds, const Setup& s
 
 std::unique_ptr<Learner> make_bounded_rda(const Bounds& bounds, const Setup& s) {
   return plain_or_averaged(BoundedDualRule(bounds, s.features, s.outputs), s);
+}
+
+std::unique_ptr<Learner> make_bounded_adagrad_fobos(const Bounds& bounds, const Setup& s) {
+  return plain_or_averaged(BoundedAdaptiveRule(bounds, s.features, s.outputs), s);
+}
+
+std::unique_ptr<Learner> make_bounded_adagrad_rda(const Bounds& bounds, const Setup& s) {
+  return plain_or_averaged(BoundedAdaptiveDualRule<false>(bounds, s.features, s.outputs, 0.0), s);
+}
+
+std::unique_ptr<Learner> make_bounded_ftrl(double beta, const Bounds& bounds, const Setup& s) {
+  return plain_or_averaged(BoundedAdaptiveDualRule<true>(bounds, s.features, s.outputs, beta), s);
 }
 
 std::unique_ptr<Learner> make_eager_fobos(const WholeProx& prox, const Setup& s) {

@@ -1,7 +1,6 @@
 // Rules for penalties and sets that couple all features and are not a scaling.
 //
 //     L1BallRule, SimplexRule     FOBOS (projected subgradient) in O(nnz · k · log d) an example
-//     BoundedRule, BoundedDualRule   a box with its own bounds for each feature, FOBOS and RDA, in O(nnz · k)
 //     EagerRule, EagerDualRule    FOBOS and RDA with any prox, in O(d · k) and more an example: the prox of the whole
 //                                 matrix in every round. Meant for a few thousand weights.
 //     KlDualRule                  RDA with the Kullback-Leibler penalty, in O(d · k) an example
@@ -63,83 +62,6 @@ class SparseSetRule {
 
 using L1BallRule = SparseSetRule<SparseL1Ball>;
 using SimplexRule = SparseSetRule<SparseSimplex>;
-
-// low_j ≤ w_j ≤ high_j, the same for all outputs; a bound may be infinite.
-struct Bounds {
-  std::vector<double> low, high;
-  double clip(std::size_t j, double w) const { return std::min(std::max(w, low[j]), high[j]) + 0.0; }
-};
-
-// FOBOS (projected subgradient) with bounds: w ← clip(w − ηg), from clip(0).
-class BoundedRule {
- public:
-  static constexpr std::size_t width = 0;
-
-  BoundedRule(Bounds bounds, std::size_t features, std::size_t outputs)
-      : bounds_(std::move(bounds)), k_(outputs), w_(features * outputs) {
-    for (std::size_t i = 0; i < w_.size(); ++i) w_[i] = bounds_.clip(i / k_, 0.0);
-  }
-
-  void prefetch(std::size_t j) const { __builtin_prefetch(&w_[j * k_], 1); }
-  void begin(double eta) { eta_ = eta; }
-  void accumulate(std::size_t j, double x, double* z) const {
-    for (std::size_t r = 0; r < k_; ++r) z[r] += x * w_[j * k_ + r];
-  }
-  void update(std::size_t j, double x, const double* slope) {
-    for (std::size_t r = 0; r < k_; ++r) {
-      w_[j * k_ + r] = bounds_.clip(j, w_[j * k_ + r] - x * (eta_ * slope[r]));
-    }
-  }
-  void end() {}
-  void read(std::size_t j, double* w) const { std::copy_n(&w_[j * k_], k_, w); }
-  void add_path(std::size_t j, double n, double* sum) const {
-    for (std::size_t r = 0; r < k_; ++r) sum[r] += n * w_[j * k_ + r];
-  }
-  template <class F>
-  void visit(F f) {
-    f("weights", w_);
-  }
-
- private:
-  Bounds bounds_;
-  std::size_t k_;
-  double eta_ = 0;
-  std::vector<double> w_;
-};
-
-// RDA with bounds: w = clip(−c G).
-class BoundedDualRule {
- public:
-  static constexpr std::size_t width = 0;
-
-  BoundedDualRule(Bounds bounds, std::size_t features, std::size_t outputs)
-      : bounds_(std::move(bounds)), k_(outputs), sums_(features * outputs) {}
-
-  void prefetch(std::size_t j) const { __builtin_prefetch(&sums_[j * k_], 1); }
-  void begin(double gamma) { clock_.begin(gamma); }
-  void accumulate(std::size_t j, double x, double* z) const {
-    for (std::size_t r = 0; r < k_; ++r) z[r] += x * weight(j, r);
-  }
-  void update(std::size_t j, double x, const double* slope) {
-    for (std::size_t r = 0; r < k_; ++r) sums_[j * k_ + r] += x * slope[r];
-  }
-  void end() { clock_.end(); }
-  void read(std::size_t j, double* w) const {
-    for (std::size_t r = 0; r < k_; ++r) w[r] = weight(j, r);
-  }
-  template <class F>
-  void visit(F f) {
-    clock_.visit(f), f("sums", sums_);
-  }
-
- private:
-  Bounds bounds_;
-  std::size_t k_;
-  DualClock clock_{0.0};
-  std::vector<double> sums_;  // G
-
-  double weight(std::size_t j, std::size_t r) const { return bounds_.clip(j, -clock_.rate() * sums_[j * k_ + r]); }
-};
 
 // FOBOS with any prox: w ← prox(w − ηg, ηα) over the whole matrix in every round, from prox(0, 0).
 class EagerRule {

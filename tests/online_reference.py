@@ -34,6 +34,9 @@ def soft(v, s):
 
 def one_a_row(penalty, d):
     """The penalty of each row by itself, for methods that give each feature its own step."""
+    if isinstance(penalty, gs.Box):
+        low, high = np.broadcast_to(penalty.low, d), np.broadcast_to(penalty.high, d)
+        return [gs.Box(low[j], high[j]) for j in range(d)]
     if getattr(penalty, "weights", None) is None:
         return [penalty] * d
     return [replace(penalty, weights=penalty.weights[j : j + 1]) for j in range(d)]

@@ -179,9 +179,10 @@ def all_but(*kept):
 REFUSED = {
     "fobos": {},
     "rda": {},
-    "adagrad rda": dict.fromkeys(COUPLED, "sum over features"),
-    "adagrad fobos": dict.fromkeys(COUPLED, "sum over features"),
-    "ftrl": dict.fromkeys(COUPLED, "sum over features"),
+    **dict.fromkeys(
+        ("adagrad rda", "adagrad fobos", "ftrl"),
+        dict.fromkeys([name for name in COUPLED if name != "box, one a feature"], "sum over features"),
+    ),
     "truncated gradient": dict.fromkeys(all_but(*L1_OR_NONE), "rule for ℓ1"),
     "truncated gradient, θ": dict.fromkeys(all_but(*L1_OR_NONE), "rule for ℓ1"),
     "subgradient": dict.fromkeys(COUPLED, "sum over features") | dict.fromkeys(CONSTRAINTS, "constraint"),
@@ -743,7 +744,7 @@ WIDE_COUPLED = {
 WIDE_PENALTIES = WIDE_ROWS | WIDE_COUPLED
 WIDE_PAIRS = [
     *[(m, name) for m in ("fobos", "rda") for name in WIDE_PENALTIES],
-    *[(m, name) for m in ("adagrad rda", "adagrad fobos", "ftrl") for name in WIDE_ROWS],
+    *[(m, name) for m in ("adagrad rda", "adagrad fobos", "ftrl") for name in [*WIDE_ROWS, "box"]],
     *[("subgradient", name) for name in WIDE_ROWS if name != "non-negative l1"],
     *[(m, "l1") for m in ("truncated gradient", "truncated gradient, θ")],
 ]

@@ -119,6 +119,11 @@ def sums_over_features(penalty: Any) -> bool:
     return type(penalty) in _ROWWISE and getattr(penalty, "groups", None) is None
 
 
+def bounds_each(penalty: Any) -> bool:
+    """Return whether the penalty is a box with bounds of its own for each feature."""
+    return isinstance(penalty, penalties.Box) and not sums_over_features(penalty)
+
+
 def rowwise(penalty: Any, setup: Setup) -> tuple[Any, Any] | None:
     """Return the compiled row penalty and setup, or None if the penalty couples features."""
     if not sums_over_features(penalty):
@@ -293,6 +298,9 @@ class AdaGrad(_Method):
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner."""
+        if bounds_each(penalty):
+            make = _core.bounded_adagrad_rda if self.form == "rda" else _core.bounded_adagrad_fobos
+            return make(_bounds(penalty, setup), setup.core())
         rows = _rows_only(self, penalty, setup)
         return _core.adagrad_rda(*rows) if self.form == "rda" else _core.adagrad_fobos(*rows)
 
@@ -329,8 +337,9 @@ class FTRL(_Method):
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner."""
-        rows = _rows_only(self, penalty, setup)
-        return _core.ftrl(self.beta, *rows)
+        if bounds_each(penalty):
+            return _core.bounded_ftrl(self.beta, _bounds(penalty, setup), setup.core())
+        return _core.ftrl(self.beta, *_rows_only(self, penalty, setup))
 
 
 @record
@@ -619,5 +628,5 @@ def resolve_for(spec: Any, penalty: Any, loss: Any) -> Any:
     """
     if isinstance(spec, str) and spec == "auto":
         form = "fobos" if loss.kind == "regression" else "rda"
-        return AdaGrad(form=form) if sums_over_features(penalty) else Fobos()
+        return AdaGrad(form=form) if sums_over_features(penalty) or bounds_each(penalty) else Fobos()
     return resolve(spec)
