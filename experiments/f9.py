@@ -30,12 +30,10 @@ PAPER_TABLE = {  # d: (project, FOBOS) in hundredths of a second, for each s
 }
 WHY = (
     "Memory, in the rows with d of three million and more: a feature costs the lazy step 3 to 6 ns up to d = 8e5, "
-    "where it is 20 to 48 times as fast as the tree, and 10 to 12 ns beyond, where the weights are 26 to 51 MB; there "
-    "the same row again and again costs 7 to 9. A loop of the same kind in C++ needs 3 ns at d = 5e4 and 13 to 18 at "
-    "d = 6.4e6 (in pages of 4 KB; the library has large ones now, which made the lazy step a third faster there): no "
-    "way of asking for memory ahead that we tried makes it vary less than 3 times. The tree needs 110 to 160 ns a "
-    "feature at every d, far less than the paper's; it is faster where four tenths of the weights change at once (d = "
-    "5e4, s = 20,000), from which its growth of 2.1 comes: for the smaller s it is 1.01 and 1.02."
+    "where it is 20 to 48 times as fast as the tree, and 10 to 12 ns beyond, where the weights are 26 to 51 MB; there"
+    " the same row again and again costs 7 to 9. The tree needs 110 to 160 ns a feature at every d, far less than the"
+    " paper's; it is faster where four tenths of the weights change at once (d = 5e4, s = 20,000), from which its "
+    "growth of 2.1 comes: for the smaller s it is 1.01 and 1.02 (see the table)."
 )
 CHANGES = (5_000, 10_000, 20_000)
 

@@ -41,11 +41,21 @@ def half_sparse(d: int, seed: np.random.Generator) -> np.ndarray:
 
 
 def multinomial(
-    n: int, d: int, k: int, zero_rows: int, noise: float, seed: np.random.Generator, X: np.ndarray | None = None
+    n: int,
+    d: int,
+    k: int,
+    zero_rows: int,
+    noise: float,
+    seed: np.random.Generator,
+    X: np.ndarray | None = None,
+    weights: Callable[[np.ndarray], np.ndarray] = np.copy,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return X, y and W: normal X, normal W, its first rows zero, y = argmax XW, a share of the labels drawn anew."""
+    """Return X, y and W: normal X, y = argmax XW, a share of the labels drawn anew.
+
+    W is normal, or what `weights` makes of that; its first rows are zero.
+    """
     X = seed.standard_normal((n, d)) if X is None else X
-    W = seed.standard_normal((d, k))
+    W = weights(seed.standard_normal((d, k)))
     W[:zero_rows] = 0
     y = np.argmax(X @ W, axis=1)
     turned = seed.permutation(n)[: round(noise * n)]
