@@ -91,8 +91,6 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     interrupted = False
     try:
         run(stream, rows, options.passes, options.holdout, checkpoint, show)
-        if checkpoint is not None:
-            checkpoint.finish()
     except KeyboardInterrupt:
         if stream.trainer is None:
             raise
