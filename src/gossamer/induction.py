@@ -22,10 +22,10 @@ from gossamer.names import resolve as _resolve
 
 __all__ = ["SmoothL1"]
 
-# How many sweeps over the features in use a round takes at most; how exact they are (until the furthest weight is
-# within this share of how far the first sweep found it, or within the tolerance); which weights rest (those within this
-# share of that); and after how many sweeps to look where they lead.
-SWEEPS, EXACT, IDLE, LOOK = 100, 0.1, 0.3, 5
+# How exact a round is: until the furthest weight is within this share of how far the first sweep found it, or within the
+# tolerance; and its most Newton steps, each with its own share and its most sweeps and halvings. Which weights rest:
+# those within this share of what is exact. After how many sweeps to look where they lead. What is no increase.
+EXACT, STEPS, MODEL_EXACT, SWEEPS, HALVINGS, IDLE, LOOK, ROUNDING = 0.1, 50, 0.1, 100, 10, 0.3, 5, 1e-14
 
 
 @dataclass(frozen=True)
@@ -211,22 +211,47 @@ class Run:
         return max(far, self.booster.update(np.arange(len(self.used)) if which is None else which, idle))
 
     def optimise(self, exact: float) -> float:
-        """Sweep over the features in use until all are near their optimum; return how far the furthest was at first."""
+        """Optimise the weights of all features in use; return how far the furthest was at first."""
         far = first = self.sweep()
         near = max(self.slack, exact * far)
-        path = [self._state()]
-        for _ in range(SWEEPS):
+        for _ in range(STEPS):
             if far <= near:
                 break
+            self._newton(max(MODEL_EXACT * far, 0.5 * near))
             far = self.sweep(idle=IDLE * near)
+        return first
+
+    def _newton(self, near: float) -> None:
+        """Go to the optimum of the quadratic model of the loss plus the penalty, or so far that the objective falls."""
+        here, enough = self._state(), self.objective() * (1 + ROUNDING)
+        self.booster.use_model(True)
+        self._settle(near)
+        self.booster.use_model(False)
+        step = self._state() - here
+        for _ in range(HALVINGS):
+            if self.objective() <= enough:
+                return
+            step /= 2
+            self._put(here + step)
+        self._put(here)
+
+    def _settle(self, near: float) -> None:
+        """Sweep until all weights are within `near` of their optimum, with a look now and then where that leads."""
+        path = [self._state()]
+        for _ in range(SWEEPS):
+            if self.sweep(idle=IDLE * near) <= near:
+                break
             path.append(self._state())
             if len(path) > LOOK:
                 self._leap(path)
                 path = [self._state()]
-        return first
 
     def _state(self) -> Array:
         return np.concatenate([self.booster.weights(), self.booster.intercept()])
+
+    def _put(self, state: Array) -> None:
+        split = len(state) - self.outputs
+        self.booster.set(state[:split], state[split:])
 
     def _leap(self, path: list[Array]) -> None:
         """Go where the sweeps lead, if that lowers the objective.
@@ -245,10 +270,9 @@ class Run:
             return
         there, back, before = (c / c.sum()) @ np.array(path[1:]), path[-1], self.objective()
         there[back == 0] = 0.0
-        split = len(there) - self.outputs
-        self.booster.set(there[:split], there[split:])
+        self._put(there)
         if not self.objective() < before:
-            self.booster.set(back[:split], back[split:])
+            self._put(back)
 
     def prune(self) -> None:
         """Drop the features whose weights are all zero."""
