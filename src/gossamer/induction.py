@@ -3,7 +3,8 @@
     minimise over W:   Σ_i c_i ℓ(z_i, y_i) + λ Σ_j ω_j Ω(W_j),     λ = α Σ_i c_i
 
 An order is a function of a `Run` that does one round and returns whether anything was left to do: see `ORDERS`. No
-round increases the objective, because no update does (core/boosting.hpp).
+round increases the objective, because no update does (core/boosting.hpp), and Newton steps are halved until they do
+not.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from gossamer.names import resolve as _resolve
 
 __all__ = ["SmoothL1"]
 
-# How exact a round is: until the furthest weight is within this share of how far the first sweep found it, or within the
-# tolerance; and its most Newton steps, each with its own share and its most sweeps and halvings. Which weights rest:
-# those within this share of what is exact. After how many sweeps to look where they lead. What is no increase.
+# A round ends when the furthest weight is within the share EXACT of how far the first sweep found it, or within the
+# tolerance, or after so many Newton STEPS. A step has its own share, at most so many SWEEPS over the model, and
+# HALVINGS; weights within the share IDLE of what is exact rest, and every LOOK sweeps it looks where they lead. An
+# increase of the objective by the share ROUNDING is none.
 EXACT, STEPS, MODEL_EXACT, SWEEPS, HALVINGS, IDLE, LOOK, ROUNDING = 0.1, 50, 0.1, 100, 10, 0.3, 5, 1e-14
 
 
