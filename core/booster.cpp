@@ -451,25 +451,28 @@ class BoosterOf final : public Booster {
     return away;
   }
 
-  // The largest template a_j ∝ 1 / max|x_j| with Σ_j a_j |x_ij| ≤ room for every example.
+  // The largest template a_j ∝ 1 / max|x_j| with Σ_j a_j |x_ij| ≤ room for every example. The quadratic bound of all
+  // moves is by Cauchy and Schwarz: (Σ_j x_ij δ_j)² ≤ load_i Σ_j |x_ij| largest_j δ_j².
   void share_out() {
-    std::vector<double> load(n_), largest(kept_.size()), sum(kept_.size());
+    std::vector<double> load(n_), largest(kept_.size());
     for (std::size_t j = 0; j < kept_.size(); ++j) {
       std::visit(
           [&](const auto& col) {
-            each(col, [&](std::size_t i, double x) {
-              largest[j] = std::max(largest[j], std::fabs(x));
-              sum[j] += weight(i) * std::fabs(x);
-            });
+            each(col, [&](std::size_t, double x) { largest[j] = std::max(largest[j], std::fabs(x)); });
             if (largest[j] > 0) each(col, [&](std::size_t i, double x) { load[i] += std::fabs(x) / largest[j]; });
           },
           kept_[j].column);
     }
     const double most = n_ == 0 ? 0.0 : *std::max_element(load.begin(), load.end());
     shares_.resize(kept_.size());
-    // (Σ_j x_ij δ_j)² ≤ Σ_j |x_ij| δ_j² · largest_j most, by Cauchy and Schwarz: the quadratic bound of the template.
     for (std::size_t j = 0; j < kept_.size(); ++j) {
-      shares_[j] = rule_->scale(largest[j] * most, largest[j] * most * sum[j]);
+      double sum = 0;
+      std::visit(
+          [&](const auto& col) {
+            each(col, [&](std::size_t i, double x) { sum += weight(i) * load[i] * std::fabs(x); });
+          },
+          kept_[j].column);
+      shares_[j] = rule_->scale(largest[j] * most, largest[j] * sum);
     }
   }
 

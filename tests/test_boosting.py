@@ -154,6 +154,15 @@ def test_dense_classes_take_few_rounds(penalty, bound, monkeypatch):
     assert model.history_[-1].objective <= batch.objective_ * 1.01
 
 
+def test_features_that_move_together_take_few_rounds():
+    # With equal shares for long and short rows, and without looking where the rounds lead, it took 3,698.
+    rng = np.random.default_rng(0)
+    X = sp.random_array((500, 800), density=0.02, rng=rng, format="csc") @ sp.diags_array(rng.exponential(size=800))
+    y = X @ rng.normal(size=800) > 0
+    model = gs.BoostingClassifier("l1", 1e-3, "grad", order="parallel", tol=1e-2, max_rounds=600).fit(X, y)
+    assert model.stopped_by_ == "no candidate"
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("penalty", ["l1", "group_linf"])
 def test_no_round_increases_the_objective(order, penalty):

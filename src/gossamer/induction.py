@@ -194,6 +194,7 @@ class Run:
     used: list[Any] = field(default_factory=list)  # features in use, in the order of the core
     score: float = float("nan")  # the best of this round
     all_used: bool = False  # whether the order keeps every feature in the core
+    path: list[Array] = field(default_factory=list)  # the last few states, to look where they lead
 
     def best(self) -> list[Scored]:
         """Return the best features that are not in use and score above zero."""
@@ -239,14 +240,18 @@ class Run:
 
     def _settle(self, near: float) -> None:
         """Sweep until all weights are within `near` of their optimum, with a look now and then where that leads."""
-        path = [self._state()]
+        self.path = []
         for _ in range(SWEEPS):
             if self.sweep(idle=IDLE * near) <= near:
                 break
-            path.append(self._state())
-            if len(path) > LOOK:
-                self._leap(path)
-                path = [self._state()]
+            self.look()
+
+    def look(self) -> None:
+        """Remember the state; once there are a few, go where they lead."""
+        self.path.append(self._state())
+        if len(self.path) > LOOK:
+            self._leap(self.path)
+            self.path = [self._state()]
 
     def _state(self) -> Array:
         return np.concatenate([self.booster.weights(), self.booster.intercept()])
@@ -256,9 +261,9 @@ class Run:
         self.booster.set(state[:split], state[split:])
 
     def _leap(self, path: list[Array]) -> None:
-        """Go where the sweeps lead, if that lowers the objective.
+        """Go where the updates lead, if that lowers the objective.
 
-        Sweeps approach the optimum along lines that get slower and slower. Anderson's extrapolation solves for the
+        Updates approach the optimum along lines that get slower and slower. Anderson's extrapolation solves for the
         point where a linear iteration would end: Σ_i c_i w_i with Σ c = 1 and the least ‖Σ_i c_i (w_i − w_{i−1})‖.
         """
         steps = np.diff(path, axis=0)
@@ -350,7 +355,10 @@ def parallel(run: Run) -> bool:
     """Move all features at once, each with its share of the template Σ_j a_j |x_ij| ≤ 1 (½ for multinomial loss)."""
     _adopt_all(run)
     far = run.booster.update_intercept() if run.fit_intercept else 0.0
-    return max(far, run.booster.update_together(run.threads)) > run.slack
+    if max(far, run.booster.update_together(run.threads)) <= run.slack:
+        return False
+    run.look()
+    return True
 
 
 ORDERS: dict[str, Callable[[Run], bool]] = {
