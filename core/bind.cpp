@@ -729,6 +729,7 @@ void bind_boosting(nb::module_& m) {
       .def(
           "set", [](Booster& b, In weights, In to) { b.set(span_of(weights), span_of(to)); }, "weights"_a, "b"_a,
           Free())
+      .def("use_model", &Booster::use_model, "on"_a, Free())
       .def("weights", [](const Booster& b) { return copied(b.weights()); })
       .def("intercept", [](const Booster& b) { return copied(b.intercept()); })
       .def("margins", [](const Booster& b) { return copied(b.margins()); });
@@ -737,7 +738,7 @@ void bind_boosting(nb::module_& m) {
       [](const BoostingLoss& loss, std::size_t rows, std::size_t outputs, In y, Weights weights, double lambda,
          const Bound& bound, const RuleForm& penalty, std::optional<std::variant<L2, LInf>> whole) {
         return make_booster(loss, {rows, outputs, numbers(y), numbers(weights), lambda}, make_rule(bound, penalty),
-                            whole ? make_whole_rule(bound, *whole) : nullptr);
+                            make_rule(Grad{1.0}, penalty), whole ? make_whole_rule(bound, *whole) : nullptr);
       },
       "loss"_a, "rows"_a, "outputs"_a, "y"_a, "weights"_a.none(), "strength"_a, "bound"_a, "penalty"_a,
       "whole"_a.none());

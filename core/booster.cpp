@@ -1,5 +1,7 @@
 #include "booster.hpp"
 
+#include <optional>
+
 #include "threads.hpp"
 
 namespace gossamer {
@@ -53,7 +55,8 @@ struct Work {
 template <class L>
 class BoosterOf final : public Booster {
  public:
-  BoosterOf(L loss, BoosterSetup setup, std::unique_ptr<Rule> rule, std::unique_ptr<WholeRule> whole)
+  BoosterOf(L loss, BoosterSetup setup, std::unique_ptr<Rule> rule, std::unique_ptr<Rule> newton,
+            std::unique_ptr<WholeRule> whole)
       : loss_(loss),
         n_(setup.rows),
         k_(setup.outputs),
@@ -61,6 +64,7 @@ class BoosterOf final : public Booster {
         c_(std::move(setup.weights)),
         lambda_(setup.lambda),
         rule_(std::move(rule)),
+        newton_(std::move(newton)),
         whole_(std::move(whole)),
         z_(n_ * k_),
         pull_(n_ * k_),
@@ -70,6 +74,7 @@ class BoosterOf final : public Booster {
   }
 
   double loss() const override {
+    if (model_) return model_value();
     double sum = 0;
     for (std::size_t i = 0; i < n_; ++i) {
       double one = 0;
@@ -157,10 +162,10 @@ class BoosterOf final : public Booster {
     for (std::int64_t e : which) {
       const auto j = static_cast<std::size_t>(e);
       const Kept& kept = kept_[j];
-      if (kept.a == 0) continue;
+      const double a = model_ ? model_->a[j] : kept.a;
+      if (a == 0) continue;
       furthest = std::max(
-          furthest,
-          std::visit([&](const auto& col) { return step(col, kept.a, kept.lambda, row(j), idle); }, kept.column));
+          furthest, std::visit([&](const auto& col) { return step(col, a, kept.lambda, row(j), idle); }, kept.column));
     }
     return furthest;
   }
@@ -232,7 +237,10 @@ class BoosterOf final : public Booster {
     return stay;
   }
 
-  double update_intercept() override { return step(OnesColumn{n_}, scale(OnesColumn{n_}), 0.0, b_, 0.0); }
+  double update_intercept() override {
+    const OnesColumn ones{n_};
+    return step(ones, model_ ? model_scale(ones) : scale(ones), 0.0, b_, 0.0);
+  }
 
   void set_intercept(std::span<const double> b) override { set(std::vector<double>(w_), b); }
 
@@ -245,7 +253,27 @@ class BoosterOf final : public Booster {
       work_.delta.assign(w.begin(), w.end());
       std::visit([&](const auto& col) { shift(col, work_.delta); }, kept_[j].column);
     }
-    for (std::size_t i = 0; i < n_; ++i) refresh(i);
+    refresh_all();
+  }
+
+  void use_model(bool on) override {
+    model_.reset();
+    refresh_all();
+    if (!on) return;
+    Model model{loss(), z_, std::vector<double>(n_ * k_), std::vector<double>(n_ * k_), {}};
+    for (std::size_t i = 0; i < n_; ++i) {
+      const std::span<double> h(&model.h[i * k_], k_);
+      if constexpr (multiclass<L>) {
+        loss_.link({&z_[i * k_], k_}, h);
+      } else {
+        for (std::size_t r = 0; r < k_; ++r) h[r] = weight(i) * loss_.curvature(z_[i * k_ + r], y_[i * k_ + r]);
+      }
+    }
+    model_ = std::move(model);
+    refresh_all();
+    for (const Kept& kept : kept_) {
+      model_->a.push_back(std::visit([&](const auto& col) { return model_scale(col); }, kept.column));
+    }
   }
 
   std::size_t used() const override { return kept_.size(); }
@@ -258,9 +286,65 @@ class BoosterOf final : public Booster {
   std::span<double> row(std::size_t j) { return {&w_[j * k_], k_}; }
   std::span<const double> row(std::size_t j) const { return {&w_[j * k_], k_}; }
 
+  // The quadratic model of the loss. H_i = diag(h_i), or c_i (diag h_i − h_i h_iᵀ) with probabilities h_i.
+  struct Model {
+    double value;               // at Z⁰
+    std::vector<double> z, h;   // Z⁰, n × k; curvatures or probabilities
+    std::vector<double> slope;  // S + H (Z − Z⁰)
+    std::vector<double> a;      // the scale of every feature in use
+  };
+
+  // slope_i += x H_i d
+  void bend(std::size_t i, double x, const double* d) {
+    const double* h = &model_->h[i * k_];
+    double* slope = &model_->slope[i * k_];
+    double mean = 0;
+    if constexpr (multiclass<L>) {
+      for (std::size_t r = 0; r < k_; ++r) mean += h[r] * d[r];
+      x *= weight(i);
+    }
+    for (std::size_t r = 0; r < k_; ++r) slope[r] += x * h[r] * (d[r] - mean);
+  }
+
+  static double slope_of(double slope) { return slope; }
+  static double slope_of(BothWays f) { return f.down - f.up; }
+
+  double model_value() const {
+    double sum = 0;  // <S + ½ H (Z − Z⁰), Z − Z⁰>
+    for (std::size_t q = 0; q < z_.size(); ++q) {
+      sum += 0.5 * (slope_of(pull_[q]) + model_->slope[q]) * (z_[q] - model_->z[q]);
+    }
+    return model_->value + sum;
+  }
+
+  // At most one over the largest curvature of the model along a column: of diag h − hhᵀ by Gershgorin.
+  template <class C>
+  double model_scale(const C& col) {
+    std::vector<double>& sum = work_.up;
+    std::fill(sum.begin(), sum.end(), 0.0);
+    each(col, [&](std::size_t i, double x) {
+      const double* h = &model_->h[i * k_];
+      for (std::size_t r = 0; r < k_; ++r) {
+        sum[r] += x * x * (multiclass<L> ? 2 * weight(i) * h[r] * (1 - h[r]) : h[r]);
+      }
+    });
+    return newton_->scale(1.0, *std::max_element(sum.begin(), sum.end()));
+  }
+
+  void refresh_all() {
+    for (std::size_t i = 0; i < n_; ++i) refresh(i);
+  }
+
   // How example i pulls, from its margins.
   void refresh(std::size_t i) {
     const double c = weight(i);
+    if (model_) {
+      for (std::size_t q = i * k_; q < (i + 1) * k_; ++q) {
+        model_->slope[q] = slope_of(pull_[q]);
+        work_.delta[q - i * k_] = z_[q] - model_->z[q];
+      }
+      return bend(i, 1.0, work_.delta.data());
+    }
     if constexpr (multiclass<L>) {
       const std::span<double> slope(&pull_[i * k_], k_);
       loss_.slope({&z_[i * k_], k_}, static_cast<std::size_t>(y_[i]), slope);
@@ -279,6 +363,15 @@ class BoosterOf final : public Booster {
   // μ⁺ and μ⁻ of a column
   template <class C>
   void measure(const C& col, std::vector<double>& up, std::vector<double>& down) const {
+    if (model_) {
+      std::fill(up.begin(), up.end(), 0.0);
+      std::fill(down.begin(), down.end(), 0.0);
+      double* sum = down.data();
+      return each(col, [&](std::size_t i, double x) {
+        const double* slope = &model_->slope[i * k_];
+        for (std::size_t r = 0; r < k_; ++r) sum[r] += x * slope[r];
+      });
+    }
     if (k_ == 1) {
       double u = 0, d = 0;
       each(col, [&](std::size_t i, double x) { pull(pull_[i], x, u, d); });
@@ -340,42 +433,46 @@ class BoosterOf final : public Booster {
   // One update of one row.
   template <class C>
   double step(const C& col, double a, double lambda, std::span<double> w, double idle) {
+    const Rule& rule = model_ ? *newton_ : *rule_;
     measure(col, work_.up, work_.down);
-    rule_->minimise(work_.pulls(), a, lambda, w, work_.next, work_.rule);
+    rule.minimise(work_.pulls(), a, lambda, w, work_.next, work_.rule);
     double moves = 0, size = 0;
     for (std::size_t r = 0; r < k_; ++r) {
       moves = std::max(moves, std::fabs(work_.next[r] - w[r]));
       size = std::max(size, std::fabs(work_.next[r]));
     }
-    const double away = moves == 0 ? 0.0 : moves * rule_->curvature(work_.pulls(), a);
+    const double away = moves == 0 ? 0.0 : moves * rule.curvature(work_.pulls(), a);
     if (moves == 0 || (away <= idle && size > 0)) return away;
     move_to(work_.next, w, work_);
     shift(col, work_.delta);
     each(col, [&](std::size_t i, double x) {
-      if (x != 0) refresh(i);
+      if (x != 0) model_ ? bend(i, x, work_.delta.data()) : refresh(i);
     });
     return away;
   }
 
-  // The largest template a_j ∝ 1 / max|x_j| with Σ_j a_j |x_ij| ≤ room for every example.
+  // The largest template a_j ∝ 1 / max|x_j| with Σ_j a_j |x_ij| ≤ room for every example. The quadratic bound of all
+  // moves is by Cauchy and Schwarz: (Σ_j x_ij δ_j)² ≤ load_i Σ_j |x_ij| largest_j δ_j².
   void share_out() {
-    std::vector<double> load(n_), largest(kept_.size()), sum(kept_.size());
+    std::vector<double> load(n_), largest(kept_.size());
     for (std::size_t j = 0; j < kept_.size(); ++j) {
       std::visit(
           [&](const auto& col) {
-            each(col, [&](std::size_t i, double x) {
-              largest[j] = std::max(largest[j], std::fabs(x));
-              sum[j] += weight(i) * std::fabs(x);
-            });
+            each(col, [&](std::size_t, double x) { largest[j] = std::max(largest[j], std::fabs(x)); });
             if (largest[j] > 0) each(col, [&](std::size_t i, double x) { load[i] += std::fabs(x) / largest[j]; });
           },
           kept_[j].column);
     }
     const double most = n_ == 0 ? 0.0 : *std::max_element(load.begin(), load.end());
     shares_.resize(kept_.size());
-    // (Σ_j x_ij δ_j)² ≤ Σ_j |x_ij| δ_j² · largest_j most, by Cauchy and Schwarz: the quadratic bound of the template.
     for (std::size_t j = 0; j < kept_.size(); ++j) {
-      shares_[j] = rule_->scale(largest[j] * most, largest[j] * most * sum[j]);
+      double sum = 0;
+      std::visit(
+          [&](const auto& col) {
+            each(col, [&](std::size_t i, double x) { sum += weight(i) * load[i] * std::fabs(x); });
+          },
+          kept_[j].column);
+      shares_[j] = rule_->scale(largest[j] * most, largest[j] * sum);
     }
   }
 
@@ -429,7 +526,7 @@ class BoosterOf final : public Booster {
   std::size_t n_, k_;
   std::vector<double> y_, c_;
   double lambda_;
-  std::unique_ptr<Rule> rule_;
+  std::unique_ptr<Rule> rule_, newton_;
   std::unique_ptr<WholeRule> whole_;
   std::vector<double> z_;        // margins
   std::vector<PullOf<L>> pull_;  // how every example pulls
@@ -437,17 +534,18 @@ class BoosterOf final : public Booster {
   std::vector<Kept> kept_;       // the features in use
   std::deque<Copy> copies_;      // what those own that are copies
   std::vector<double> shares_;   // the a of updates together
+  std::optional<Model> model_;   // what stands for the loss now, if anything
   Work work_;
 };
 
 }  // namespace
 
 std::unique_ptr<Booster> make_booster(const BoostingLoss& loss, BoosterSetup setup, std::unique_ptr<Rule> rule,
-                                      std::unique_ptr<WholeRule> whole) {
+                                      std::unique_ptr<Rule> newton, std::unique_ptr<WholeRule> whole) {
   return std::visit(
       [&](const auto& l) -> std::unique_ptr<Booster> {
         return std::make_unique<BoosterOf<std::decay_t<decltype(l)>>>(l, std::move(setup), std::move(rule),
-                                                                      std::move(whole));
+                                                                      std::move(newton), std::move(whole));
       },
       loss);
 }

@@ -71,6 +71,13 @@ class Booster {
   virtual void set_intercept(std::span<const double> b) = 0;
   // Set the weights of all features in use, and the intercept.
   virtual void set(std::span<const double> weights, std::span<const double> b) = 0;
+  // While on, the loss is its quadratic model at the margins Z⁰ of this moment,
+  //
+  //     L(Z⁰) + <S, Z − Z⁰> + ½ <Z − Z⁰, H (Z − Z⁰)>,     S and H the slopes and curvatures of L at Z⁰,
+  //
+  // and updates of single features minimise bounds on that. It costs no exponentials and knows how curved the loss is
+  // here, where the bounds on the loss itself know how curved it may be anywhere.
+  virtual void use_model(bool on) = 0;
 
   virtual std::size_t used() const = 0;                   // features in use
   virtual std::span<const double> weights() const = 0;    // used × outputs
@@ -78,8 +85,9 @@ class Booster {
   virtual std::span<const double> margins() const = 0;    // rows × outputs
 };
 
-// With `whole` the penalty is on all of W and features only move together; `rule` then moves the intercept.
+// With `whole` the penalty is on all of W and features only move together; `rule` then moves the intercept. `newton` is
+// the rule for a quadratic of curvature 1 and the same penalty.
 std::unique_ptr<Booster> make_booster(const BoostingLoss& loss, BoosterSetup setup, std::unique_ptr<Rule> rule,
-                                      std::unique_ptr<WholeRule> whole);
+                                      std::unique_ptr<Rule> newton, std::unique_ptr<WholeRule> whole);
 
 }  // namespace gossamer

@@ -32,7 +32,7 @@ def run(size):
     for name in size.pick(("boston", "ailerons"), ("boston",)):
         D = data.load(name, size)
         X, y, X_test, y_test = _standardised(D)
-        rows = np.random.default_rng(0).permutation(len(y))[: size.pick(1500, 150)]
+        rows = np.random.default_rng(0).permutation(len(y))[: size.pick(None, 150)]
         X, y = X[rows], y[rows]
         X_test = np.clip(X_test, X.min(axis=0), X.max(axis=0))  # long products explode beyond what was learned from
         booster = _chosen(_booster, size.pick((0.003, 0.001, 0.0003), (0.03, 0.01)), X, y, size)

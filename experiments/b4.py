@@ -1,8 +1,8 @@
 """Coverage on MNIST with kernel features as the training set grows, for four penalties.
 
 Coverage is the mean rank of the true class, 0 is best. As in the paper the support set are the mistakes of one
-perceptron pass. Models are those of the batch estimator, which minimises what GradBoost minimises, in a hundredth of
-its time here. The strength is the one with the best coverage on rows that are kept aside. Ridge is also shown on as
+perceptron pass. Models are those of the batch estimator, which minimises what GradBoost minimises, in a third of
+its time or less. The strength is the one with the best coverage on rows that are kept aside. Ridge is also shown on as
 many random support examples as ℓ1/ℓ2 uses.
 """
 

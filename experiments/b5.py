@@ -20,14 +20,16 @@ PAPER_NUMBER = "shown as curves"
 
 
 def mnist(size):
-    """Return kernel features of training and test rows; classes 0 to 9."""
+    """Return kernel features of training and test rows; the support set are the mistakes of a perceptron."""
     D = data.load("mnist", size)
-    rows = problems.sample(D.X, D.y, size.pick(150, 15), np.random.default_rng(0))
-    rows = np.random.default_rng(1).permutation(rows)
-    images, support = D.X[rows] / 255, size.pick(300, 50)
-    tests = slice(size.pick(5000, 300))
-    kernel = [problems.gaussian_kernel(part, images[:support], 5.0) for part in (images, D.X_test[tests] / 255)]
-    return kernel[0], D.y[rows].astype(int), kernel[1], D.y_test[tests].astype(int), D.notes
+    images, y = D.X / 255, D.y.astype(int)
+    order = np.random.default_rng(0).permutation(len(y))
+    most = size.pick(2766, 50)
+    support = gs.KernelFeatures(gamma=1 / 50, max_support=most).ready(images[order], y[order]).support
+    rows = problems.sample(images, y, size.pick(300, 15), np.random.default_rng(1))
+    tests = slice(size.pick(10_000, 300))
+    kernel = [problems.gaussian_kernel(part, support, 5.0) for part in (images[rows], D.X_test[tests] / 255)]
+    return kernel[0], y[rows], kernel[1], D.y_test[tests].astype(int), D.notes
 
 
 def run(size):

@@ -86,6 +86,19 @@ def slopes_of(loss, z, y):
     return reference.loss_slope(loss, z, y)
 
 
+def hessian(loss, z, y, h=1e-5):
+    """Return the second derivatives of the losses in the margins, n × k × k, by differences of the slopes."""
+    steps = h * np.eye(z.shape[1])
+    return np.stack([(slopes_of(loss, z + e, y) - slopes_of(loss, z - e, y)) / (2 * h) for e in steps], axis=2)
+
+
+def model(loss, z, y, c, d):
+    """Return the value and the slopes of the quadratic model of the loss at z, d further on."""
+    slopes = c[:, None] * slopes_of(loss, z, y)
+    bent = c[:, None] * np.einsum("irs,is->ir", hessian(loss, z, y), d)
+    return c @ losses_of(loss, z, y) + np.sum((slopes + bent / 2) * d), slopes + bent
+
+
 def objective(loss, penalty, alpha, X, y, c, W, b):
     """Return mean loss + αΩ(W)."""
     return float(c @ losses_of(loss, X @ W + b, y) / c.sum() + alpha * penalty.value(W))

@@ -130,6 +130,39 @@ def test_the_same_model_as_the_batch_estimator(kind, penalty, bound):
     assert ours.history_[-1].objective == pytest.approx(batch.objective_, rel=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("penalty", "bound"),
+    [("l1", "ada"), ("l1", "grad"), ("group_l2", "grad"), ("group_linf", "ada"), ("group_linf", "grad")],
+)
+def test_dense_classes_take_few_rounds(penalty, bound, monkeypatch):
+    # Once sure of the classes, the loss is far less curved than the bounds allow for: by their updates alone this took
+    # 55 to 329 rounds, and up to two million updates.
+    rng = np.random.default_rng(0)
+    points, centres = rng.normal(size=(100, 4)), rng.normal(size=(200, 4))
+    X = np.exp(-((points[:, None] - centres) ** 2).sum(axis=2) / 2)
+    y = np.argmax(points @ rng.normal(size=(4, 5)) + 0.3 * rng.normal(size=(100, 5)), axis=1)
+    alpha = 0.003 * gs.alpha_max(X, y, loss="logistic", penalty=penalty)
+    updates, sweep = [], gs.induction.Run.sweep
+    monkeypatch.setattr(
+        gs.induction.Run, "sweep", lambda run, *more, **how: updates.append(len(run.used)) or sweep(run, *more, **how)
+    )
+    model = gs.BoostingClassifier(penalty, alpha, bound, tol=1e-2).fit(X, y)
+    assert model.stopped_by_ == "no candidate"
+    assert len(model.history_) - 1 <= 16
+    assert sum(updates) <= 500_000
+    batch = gs.BatchClassifier(penalty=penalty, alpha=alpha, tol=1e-2).fit(X, y)
+    assert model.history_[-1].objective <= batch.objective_ * 1.01
+
+
+def test_features_that_move_together_take_few_rounds():
+    # With equal shares for long and short rows, and without looking where the rounds lead, it took 3,698.
+    rng = np.random.default_rng(0)
+    X = sp.random_array((500, 800), density=0.02, rng=rng, format="csc") @ sp.diags_array(rng.exponential(size=800))
+    y = X @ rng.normal(size=800) > 0
+    model = gs.BoostingClassifier("l1", 1e-3, "grad", order="parallel", tol=1e-2, max_rounds=600).fit(X, y)
+    assert model.stopped_by_ == "no candidate"
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("penalty", ["l1", "group_linf"])
 def test_no_round_increases_the_objective(order, penalty):

@@ -286,6 +286,42 @@ def test_no_update_increases_the_objective_and_gains_are_kept(name, bound):
 
 
 @pytest.mark.parametrize(("name", "bound"), PAIRS)
+def test_while_a_model_stands_for_the_loss_updates_are_proximal_steps_on_it(name, bound):
+    loss, kind = LOSSES[name]
+    for seed, penalty in enumerate(FORMS[bound]):
+        X, y, k, c = drawn_problem(kind, seed)
+        lam, d, rng = 0.5, X.shape[1], np.random.default_rng(seed)
+        booster = make(loss, penalty, bound, y, k, c, lam)
+        booster.add(columns_of(X), np.arange(d), None)
+        W, b = 0.1 * rng.normal(size=(d, k)), rng.normal(size=k)
+        booster.set(W.reshape(-1), b)
+        Z = X @ W + b
+        booster.use_model(True)
+        assert booster.loss() == pytest.approx(c @ twin.losses_of(loss, Z, y))
+        W, b = rng.normal(size=(d, k)), rng.normal(size=k)
+        booster.set(W.reshape(-1), b)
+        bent = twin.hessian(loss, Z, y)
+        for turn in range(3 * d):
+            j = turn % d
+            before = booster.loss() + booster.penalty()
+            value, slopes = twin.model(loss, Z, y, c, X @ W + b - Z)
+            assert booster.loss() == pytest.approx(value, rel=1e-6, abs=1e-6)
+            booster.update(np.array([j]), 0.0)
+            new = booster.weights().reshape(d, k)
+            curvature = np.abs(np.einsum("i,irs->rs", c * X[:, j] ** 2, bent)).sum(axis=1).max()
+            if curvature > 1e-6 and not isinstance(penalty, gs.SmoothL1):
+                step = W[j] - X[:, j] @ slopes / curvature
+                np.testing.assert_allclose(new[j], penalty.prox(step[None], lam / curvature)[0], rtol=1e-4, atol=1e-4)
+            assert booster.loss() + booster.penalty() <= before + 1e-9 * (1 + abs(before))
+            before = booster.loss() + booster.penalty()
+            booster.update_intercept()
+            assert booster.loss() + booster.penalty() <= before + 1e-9 * (1 + abs(before))
+            W, b = new, booster.intercept()
+        booster.use_model(False)
+        assert booster.loss() == pytest.approx(c @ twin.losses_of(loss, X @ W + b, y), rel=1e-9)
+
+
+@pytest.mark.parametrize(("name", "bound"), PAIRS)
 def test_no_update_together_increases_the_objective(name, bound):
     loss, kind = LOSSES[name]
     wholes = [gs.LInf(), gs.L2()] if bound == "grad" else [gs.LInf()]

@@ -3,7 +3,8 @@
     minimise over W:   Σ_i c_i ℓ(z_i, y_i) + λ Σ_j ω_j Ω(W_j),     λ = α Σ_i c_i
 
 An order is a function of a `Run` that does one round and returns whether anything was left to do: see `ORDERS`. No
-round increases the objective, because no update does (core/boosting.hpp).
+round increases the objective, because no update does (core/boosting.hpp), and Newton steps are halved until they do
+not.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from gossamer.names import resolve as _resolve
 
 __all__ = ["SmoothL1"]
 
-# How many sweeps over the features in use a round takes at most; how exact they are (until the furthest weight is
-# within this share of how far the first sweep found it, or within the tolerance); which weights rest (those within this
-# share of that); and after how many sweeps to look where they lead.
-SWEEPS, EXACT, IDLE, LOOK = 100, 0.1, 0.3, 5
+# A round ends when the furthest weight is within the share EXACT of how far the first sweep found it, or within the
+# tolerance, or after so many Newton STEPS. A step has its own share, at most so many SWEEPS over the model, and
+# HALVINGS; weights within the share IDLE of what is exact rest, and every LOOK sweeps it looks where they lead. An
+# increase of the objective by the share ROUNDING is none.
+EXACT, STEPS, MODEL_EXACT, SWEEPS, HALVINGS, IDLE, LOOK, ROUNDING = 0.1, 50, 0.1, 100, 10, 0.3, 5, 1e-14
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,7 @@ class Run:
     used: list[Any] = field(default_factory=list)  # features in use, in the order of the core
     score: float = float("nan")  # the best of this round
     all_used: bool = False  # whether the order keeps every feature in the core
+    path: list[Array] = field(default_factory=list)  # the last few states, to look where they lead
 
     def best(self) -> list[Scored]:
         """Return the best features that are not in use and score above zero."""
@@ -211,27 +214,56 @@ class Run:
         return max(far, self.booster.update(np.arange(len(self.used)) if which is None else which, idle))
 
     def optimise(self, exact: float) -> float:
-        """Sweep over the features in use until all are near their optimum; return how far the furthest was at first."""
+        """Optimise the weights of all features in use; return how far the furthest was at first."""
         far = first = self.sweep()
         near = max(self.slack, exact * far)
-        path = [self._state()]
-        for _ in range(SWEEPS):
+        for _ in range(STEPS):
             if far <= near:
                 break
+            self._newton(max(MODEL_EXACT * far, 0.5 * near))
             far = self.sweep(idle=IDLE * near)
-            path.append(self._state())
-            if len(path) > LOOK:
-                self._leap(path)
-                path = [self._state()]
         return first
+
+    def _newton(self, near: float) -> None:
+        """Go to the optimum of the quadratic model of the loss plus the penalty, or so far that the objective falls."""
+        here, enough = self._state(), self.objective() * (1 + ROUNDING)
+        self.booster.use_model(True)
+        self._settle(near)
+        self.booster.use_model(False)
+        step = self._state() - here
+        for _ in range(HALVINGS):
+            if self.objective() <= enough:
+                return
+            step /= 2
+            self._put(here + step)
+        self._put(here)
+
+    def _settle(self, near: float) -> None:
+        """Sweep until all weights are within `near` of their optimum, with a look now and then where that leads."""
+        self.path = []
+        for _ in range(SWEEPS):
+            if self.sweep(idle=IDLE * near) <= near:
+                break
+            self.look()
+
+    def look(self) -> None:
+        """Remember the state; once there are a few, go where they lead."""
+        self.path.append(self._state())
+        if len(self.path) > LOOK:
+            self._leap(self.path)
+            self.path = [self._state()]
 
     def _state(self) -> Array:
         return np.concatenate([self.booster.weights(), self.booster.intercept()])
 
-    def _leap(self, path: list[Array]) -> None:
-        """Go where the sweeps lead, if that lowers the objective.
+    def _put(self, state: Array) -> None:
+        split = len(state) - self.outputs
+        self.booster.set(state[:split], state[split:])
 
-        Sweeps approach the optimum along lines that get slower and slower. Anderson's extrapolation solves for the
+    def _leap(self, path: list[Array]) -> None:
+        """Go where the updates lead, if that lowers the objective.
+
+        Updates approach the optimum along lines that get slower and slower. Anderson's extrapolation solves for the
         point where a linear iteration would end: Σ_i c_i w_i with Σ c = 1 and the least ‖Σ_i c_i (w_i − w_{i−1})‖.
         """
         steps = np.diff(path, axis=0)
@@ -245,10 +277,9 @@ class Run:
             return
         there, back, before = (c / c.sum()) @ np.array(path[1:]), path[-1], self.objective()
         there[back == 0] = 0.0
-        split = len(there) - self.outputs
-        self.booster.set(there[:split], there[split:])
+        self._put(there)
         if not self.objective() < before:
-            self.booster.set(back[:split], back[split:])
+            self._put(back)
 
     def prune(self) -> None:
         """Drop the features whose weights are all zero."""
@@ -324,7 +355,10 @@ def parallel(run: Run) -> bool:
     """Move all features at once, each with its share of the template Σ_j a_j |x_ij| ≤ 1 (½ for multinomial loss)."""
     _adopt_all(run)
     far = run.booster.update_intercept() if run.fit_intercept else 0.0
-    return max(far, run.booster.update_together(run.threads)) > run.slack
+    if max(far, run.booster.update_together(run.threads)) <= run.slack:
+        return False
+    run.look()
+    return True
 
 
 ORDERS: dict[str, Callable[[Run], bool]] = {
