@@ -23,11 +23,9 @@ PAPER_NUMBER = "ℓ1 stops at about round 30 with about 700 features; smooth ℓ
 
 WHY = (
     "At the strength that cross-validation chooses for smooth ℓ1 (3e-5 on all three topics; CCAT: .191 there, .205 "
-    "with 1e-5, and 1e-4, tried apart: .210) its loss is the least with 690 to 700 of 700 features, and rises by "
+    "with 1e-5) its loss is the least with 690 to 700 of 700 features, and rises by "
     ".00008 or less, where .0001 is asked for. Whether it overfits is a matter of the strength: at a tenth of it (see "
-    "the table) it does, on all three topics, from 630, 300 and 270 features on, by .03 to .06. It is a matter of how "
-    "exact a round is, too: when rounds ended after 100 sweeps, short of the optimum, the loss on ECAT was higher "
-    "throughout (.1614 at best) and rose by .0006, that on GCAT by .00011."
+    "the table) it does, on all three topics, from 630, 300 and 270 features on, by .03 to .06."
 )
 
 TOPICS = ("CCAT", "ECAT", "GCAT")

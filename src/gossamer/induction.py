@@ -227,9 +227,11 @@ class Run:
     def _newton(self, near: float) -> None:
         """Go to the optimum of the quadratic model of the loss plus the penalty, or so far that the objective falls."""
         here, enough = self._state(), self.objective() * (1 + ROUNDING)
-        self.booster.use_model(True)
-        self._settle(near)
-        self.booster.use_model(False)
+        try:
+            self.booster.use_model(True)
+            self._settle(near)
+        finally:  # an interrupted fit goes on with the loss itself
+            self.booster.use_model(False)
         step = self._state() - here
         for _ in range(HALVINGS):
             if self.objective() <= enough:
