@@ -9,8 +9,8 @@
 //                            instead, where W_j is A u_t + B v_t with running sums of u and v: at a touch m −= A Σu + B
 //                            Σv with the sums up to then, and at the next m += the same with the sums up to its end.
 //                            Nothing has to be kept of the moment of the touch
-//     slide(j, w, x, slope)  optional, for one output: a move (learner.hpp) that keeps m right by itself, in the room,
-//                            which is one multiplication where a line goes on and keeps its kind; also slide_four
+//     slide(j, w, x, slope)  optional, for one output: a move (learner.hpp) that keeps m right by itself, in the room;
+//                            also slide_four
 //     settles(step)          optional: begin(step) changes what is said of the rounds before, so that all paths have to
 //                            be added up first; afterwards the running sums start from zero
 //     room(j)                optional: 1 + outputs numbers beside the state of feature j, so that both are one access
@@ -34,17 +34,6 @@
 #include "slots.hpp"
 
 namespace gossamer {
-
-// Two numbers of each of four features, the first of `stride`, change by x · first and x · second.
-[[gnu::always_inline]] inline void shift(double* numbers, std::size_t stride, const std::int32_t* j, Quad x,
-                                         double first, double second) {
-  const Pack by{first, second};
-  for (int n = 0; n < 4; ++n) {
-    double* pair = numbers + static_cast<std::size_t>(j[n]) * stride;
-    const Pack moved = load(pair) + spread(x[n]) * by;
-    std::memcpy(pair, &moved, sizeof moved);
-  }
-}
 
 // A yes or no in the last bit of a number, where it changes no more than rounding does.
 inline bool marked(double x) { return std::bit_cast<std::uint64_t>(x) & 1; }
@@ -231,6 +220,7 @@ class Trail {
   // The same of the line that is at zero where Λ is v, on either side.
   double line(double v, double a) const { return rounds_ * v - std::copysign(a * sum_, v); }
   double rounds_so_far() const { return rounds_; }
+  double sum_so_far() const { return sum_; }
   template <class F>
   void visit(F f) {
     f("trail", entries_);

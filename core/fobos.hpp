@@ -244,12 +244,26 @@ class LevelRule {
     slot[0] = p_.prox(v, next_ * weight) != 0 ? v : 0.0;
     if (slot[0] != 0) slot[1] -= line(v, weight);
   }
-  // Where all lines go on, on their side of zero, v and m change in proportion to x.
+  // By selection: no branch but for lines that ended on the way.
   [[gnu::always_inline]] void slide_four(const std::int32_t* j, Quad w, Quad x, double slope) {
-    const double by = eta_ * slope;
-    if (least(w * (w - x * spread_four(by))) > 0)
-      return shift(&slots_[0], stride, j, x, -by, trail_.rounds_so_far() * by);
-    for (int n = 0; n < 4; ++n) slide(static_cast<std::size_t>(j[n]), w[n], x[n], slope);
+    const Quad weight = weights_of(weights_, j), zero = spread_four(0.0);
+    double* slot[4];
+    for (int n = 0; n < 4; ++n) slot[n] = &slots_[static_cast<std::size_t>(j[n]) * 2];
+    const Pack a = load(slot[0]), b = load(slot[1]), c = load(slot[2]), d = load(slot[3]);
+    const Quad old{a[0], b[0], c[0], d[0]}, m{a[1], b[1], c[1], d[1]};
+    if (any((old != zero) & (w == zero))) {
+      for (int n = 0; n < 4; ++n) slide(static_cast<std::size_t>(j[n]), w[n], x[n], slope);
+      return;
+    }
+    const Quad v = levels(w - x * spread_four(eta_ * slope), weight), least = spread_four(next_) * weight;
+    const QuadBits lives = two_sided ? (v > least) | (v < -least) : v > least;
+    const Quad now = select(lives, v), sum = weight * spread_four(trail_.sum_so_far());
+    const Quad before = select(old != zero, signed_like(old, sum)), after = select(lives, signed_like(now, sum));
+    const Quad sums = m + (spread_four(trail_.rounds_so_far()) * (old - now) - (before - after));
+    for (int n = 0; n < 4; ++n) {
+      const Pack both{now[n], sums[n]};
+      std::memcpy(slot[n], &both, sizeof both);
+    }
   }
 
  private:
