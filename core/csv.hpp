@@ -22,18 +22,19 @@ struct CsvColumn {
   std::string prefix;    // category: "column="
 };
 
-class CsvParser {
+class CsvParser final : public TextParser {
  public:
   // Classes are names numbered in their order; categories become numbers by `names`.
   CsvParser(std::vector<CsvColumn> columns, char delimiter, Names& names, Names& classes, const Limits& limits)
       : columns_(std::move(columns)), delimiter_(delimiter), names_(names), classes_(classes), limits_(limits) {}
 
-  std::unique_ptr<TextRows> parse(std::string_view text) {
+  std::unique_ptr<TextRows> parse(std::string_view text) override {
     auto lock = names_.hold(), class_lock = classes_.hold();
     return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c); });
   }
 
-  // Where the last record of a text ends that is whole: after a line end outside of quotes; 0 if there is none.
+  // After a line end outside of quotes.
+  std::size_t cut(std::string_view text, std::size_t) const override { return cut(text); }
   static std::size_t cut(std::string_view text) {
     std::size_t end = 0;
     for (std::size_t at = 0; at < text.size();) {

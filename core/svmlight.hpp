@@ -2,6 +2,7 @@
 // features come in any order, and those that come twice are added up.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -10,15 +11,16 @@
 
 namespace gossamer {
 
-class SvmlightParser {
+class SvmlightParser final : public TextParser {
  public:
   // `base` is the number of the first feature: 0, 1, or -1 to let the first text that has features decide: 0 if a
   // feature 0 is among them.
   SvmlightParser(int base, const Limits& limits) : base_(base), limits_(limits) {}
 
   int base() const { return base_; }
+  bool in_order() const override { return base_ < 0; }
 
-  std::unique_ptr<TextRows> parse(std::string_view text) {
+  std::unique_ptr<TextRows> parse(std::string_view text) override {
     const int known = base_;
     const std::int64_t base = known > 0 ? 1 : 0;
     auto rows = parse_lines(text, limits_, [base](TextRows& rows, Cursor& c) { return line(rows, c, base); });
@@ -34,7 +36,7 @@ class SvmlightParser {
   }
 
  private:
-  int base_;
+  std::atomic<int> base_;
   Limits limits_;
 
   [[gnu::always_inline]] static bool line(TextRows& rows, Cursor& c, std::int64_t base) {

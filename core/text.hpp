@@ -1,6 +1,5 @@
-// Text → CSR rows: what every text format shares. A format is a class with parse(text) → TextRows (see
-// svmlight.hpp for the plainest one); it sees whole lines only, each ended by '\n', so that no scan needs to look for
-// the end of the text.
+// Text → CSR rows: what every text format shares. A format is a `TextParser` (see svmlight.hpp for the plainest one);
+// it sees whole lines only, each ended by '\n', so that no scan needs to look for the end of the text.
 #pragma once
 
 #include <algorithm>
@@ -86,6 +85,21 @@ struct TextRows {
     tags.resize(2 * label.size() - 2);
     tags.push_back(begin), tags.push_back(end);
   }
+};
+
+// A format.
+class TextParser {
+ public:
+  virtual ~TextParser() = default;
+  // The rows of whole lines.
+  virtual std::unique_ptr<TextRows> parse(std::string_view text) = 0;
+  // Where the last row of a text ends that is whole, 0 if none is; none ends before `known`.
+  virtual std::size_t cut(std::string_view text, std::size_t known) const {
+    const std::size_t line = text.substr(known).rfind('\n');
+    return line == std::string_view::npos ? 0 : known + line + 1;
+  }
+  // Whether a text must be parsed before the next one can be.
+  virtual bool in_order() const { return true; }
 };
 
 // What a line may hold.

@@ -15,11 +15,11 @@
 
 namespace gossamer {
 
-class VwParser {
+class VwParser final : public TextParser {
  public:
   VwParser(Names& names, const Limits& limits) : names_(names), limits_(limits) {}
 
-  std::unique_ptr<TextRows> parse(std::string_view text) {
+  std::unique_ptr<TextRows> parse(std::string_view text) override {
     auto lock = names_.hold();
     return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c, text.data()); });
   }

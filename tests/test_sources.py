@@ -1,6 +1,7 @@
 """Sources: what is read is what a slow reader reads, however the bytes are cut, packed or broken."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
@@ -334,16 +335,66 @@ def test_the_reader_stops_when_nobody_listens(tmp_path):
     assert threading.active_count() == before
 
 
-def test_memory_is_bounded_by_the_queue(tmp_path):
-    path = written(tmp_path / "a.svm", svmlight_text() * 50)
-    source, made = gs.source(path, block=200), []
-    inner = source._read
-    source._read = lambda start: (made.append(1) or block for block in inner(start))
-    stream = source.blocks()
+def test_memory_is_bounded_whatever_the_size(tmp_path):
+    path, block = tmp_path / "pipe.svm", 1 << 14
+    os.mkfifo(path)
+    line, written_so_far = b"1 1:1 2:1 3:1\n" * 1024, []
+
+    def write():
+        with contextlib.suppress(BrokenPipeError), path.open("wb", buffering=0) as file:
+            for _ in range(2000):
+                file.write(line)
+                written_so_far.append(len(line))
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    stream = gs.source(path, block=block).blocks()
+    next(stream)
+    threading.Event().wait(0.3)
+    assert sum(written_so_far) <= (text_module.AHEAD + text_module.FIRST + 2) * block + (1 << 18)  # and a pipe's worth
+    stream.close()
+    thread.join()
+    assert sum(written_so_far) < 2000 * len(line)
+
+
+def test_blocks_of_an_iterator_are_made_as_they_are_needed():
+    made = []
+    stream = gs.source((made.append(1) or (np.ones((3, 2)), np.ones(3))) for _ in range(1000)).blocks()
     next(stream)
     threading.Event().wait(0.2)
     assert len(made) <= blocks_module.AHEAD + 3
     stream.close()
+
+
+def test_files_that_are_many_and_small(tmp_path):
+    for k in range(30):
+        written(tmp_path / f"{k:02}.svm", b"" if k % 7 == 3 else b"%d 1:%d" % (k, k + 1))
+    X, y = gs.read(str(tmp_path / "*.svm"))
+    kept = [k for k in range(30) if k % 7 != 3]
+    assert_array_equal(y, kept)
+    assert_array_equal(X.toarray()[:, 0], np.add(kept, 1))
+
+
+def test_the_second_file_fails_after_the_first_was_read(tmp_path):
+    paths = [written(tmp_path / "a.csv", b"y,x\n1,2\n"), written(tmp_path / "b.csv", b"y,z\n1,2\n")]
+    stream = gs.source(paths).blocks()
+    assert len(next(stream)) == 1
+    with pytest.raises(ReadError, match="the columns are not those of"):
+        next(stream)
+
+
+def test_a_pipe_that_stays_silent_can_be_left(tmp_path):
+    path = tmp_path / "pipe.svm"
+    os.mkfifo(path)
+    file = os.open(path, os.O_RDWR)
+    try:
+        os.write(file, b"1 1:1\n")
+        source = gs.source(path, block=100)
+        source.begin()
+        threading.Event().wait(0.1)
+        source.close()  # comes back though the writer is still there
+    finally:
+        os.close(file)
 
 
 # Estimators

@@ -170,7 +170,7 @@ def test_vw_as_a_slow_parser_reads(tmp_path_factory, rows, bits, times):
 def test_too_many_names_are_refused_where_they_are_met(before):
     text = b"1 |a" + b" x" * before + b"\n-1 |a x y:3 |b x:0.5|\n"
     limits = _core.Limits(1, True, 2**31 - 1)
-    parsed = _core.VwParser(_core.Names(0, 2), limits).parse(text, 0, len(text))
+    parsed = _core.VwParser(_core.Names(0, 2), limits).parse(text)
     assert len(parsed) == 1
     [(line, column, reason, *_)] = parsed.arrays()["bad"]
     assert (line, column) == (2, 21)

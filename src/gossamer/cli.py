@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import sys
@@ -131,16 +132,12 @@ def _add_reading(parser: argparse.ArgumentParser, everything: bool) -> None:
         group.add_argument("--no-header", action="store_true", help="csv: columns are called 1, 2, …")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    raw = argparse.RawDescriptionHelpFormatter
-    top = argparse.ArgumentParser(
-        "gossamer", description="Sparse linear models from streams.", epilog=EXAMPLES, formatter_class=raw
-    )
-    top.add_argument("--version", action="version", version=f"gossamer {gossamer.__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one line of JSON for machines")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
 
-    p = commands.add_parser("train", help="learn a model from files", epilog=EXAMPLES, formatter_class=raw)
+
+def _add_train(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "data", nargs="+", metavar="DATA", help="files or patterns, plain or compressed; - is standard input"
     )
@@ -166,9 +163,9 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_reading(p, everything=True)
     _add_output(p)
-    p.set_defaults(run=train)
 
-    p = commands.add_parser("predict", help="write the answers of a model, one line a row")
+
+def _add_predict(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
     p.add_argument("data", nargs="+", metavar="DATA")
     p.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
@@ -176,15 +173,15 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--scores", action="store_true", help="add the scores")
     _add_reading(p, everything=False)
     _add_output(p)
-    p.set_defaults(run=predict)
 
-    p = commands.add_parser("inspect", help="show what a model is and its largest weights")
+
+def _add_inspect(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
     p.add_argument("--top", type=int, default=20, metavar="N", help="how many features (default 20)")
     _add_output(p)
-    p.set_defaults(run=inspect)
 
-    p = commands.add_parser("export", help="write a model in another language")
+
+def _add_export(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
     p.add_argument("--to", required=True, choices=["json", "onnx", "sql", "c"])
     p.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
@@ -197,21 +194,41 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--table", default="data", help="sql: the table to read (default data)")
     p.add_argument("--key", default="id", help="sql, long: the column that tells rows apart (default id)")
     p.add_argument("--name", default="model", help="c: the name of the function (default model)")
-    p.set_defaults(run=export)
 
-    p = commands.add_parser("demo", help="a short demonstration, offline")
-    p.set_defaults(run=demo)
+
+def _add_nothing(p: argparse.ArgumentParser) -> None:
+    pass
+
+
+COMMANDS = {  # what each is for, what does it, and its options
+    "train": ("learn a model from files", train, _add_train),
+    "predict": ("write the answers of a model, one line a row", predict, _add_predict),
+    "inspect": ("show what a model is and its largest weights", inspect, _add_inspect),
+    "export": ("write a model in another language", export, _add_export),
+    "demo": ("a short demonstration, offline", demo, _add_nothing),
+}
+
+
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the command line; of one command, if it is named: the options of the others take time."""
+    raw = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(
+        "gossamer", description="Sparse linear models from streams.", epilog=EXAMPLES, formatter_class=raw
+    )
+    top.add_argument("--version", action="version", version=f"gossamer {gossamer.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (words, run, add) in COMMANDS.items():
+        p = commands.add_parser(name, help=words, epilog=EXAMPLES if name == "train" else None, formatter_class=raw)
+        p.set_defaults(run=run)
+        if command is None or name == command:
+            add(p)
     return top
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one line of JSON for machines")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; return its exit code: 0 well, 1 data or a model is bad, 2 the command is wrong, 130 Ctrl-C."""
-    options = parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parser(arguments[0] if arguments and arguments[0] in COMMANDS else None).parse_args(arguments)
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
@@ -230,6 +247,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def command() -> None:
     """Run as a process of its own: it leaves at once, as taking all modules apart takes a tenth of a short run."""
+    gc.set_threshold(100_000)  # imports make many objects and no garbage
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and its threads spin while others begin
     code = main()
     try:

@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +36,9 @@ def write(path: Any, header: dict[str, Any], arrays: dict[str, Array]) -> None:
     listed = [[name, a.dtype.str, len(a)] for name, a in kept.items()]
     words = json.dumps(header | {"arrays": listed}, ensure_ascii=False, allow_nan=False).encode()
     checksum = hashlib.sha256()
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with temporary.open("xb") as file:
             parts: list[Any] = [MAGIC, len(words).to_bytes(8, "little"), words, *(a.data for a in kept.values())]
             for part in parts:
                 checksum.update(part)
@@ -47,11 +46,10 @@ def write(path: Any, header: dict[str, Any], arrays: dict[str, Array]) -> None:
             file.write(checksum.digest())
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
-            Path(temporary).unlink()
+            temporary.unlink()
         raise
     if hasattr(os, "O_DIRECTORY"):
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -59,12 +57,6 @@ def write(path: Any, header: dict[str, Any], arrays: dict[str, Array]) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -1,12 +1,12 @@
 """Frozen settings and records: `dataclass(frozen=True)` that loads fast.
 
 `dataclass` compiles six methods for every class, which for the whole catalogue takes as long as half of NumPy's import.
-Here only `__init__` is compiled, and all classes share the rest.
+Here nothing is compiled: all classes share their methods.
 """
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass, field, fields
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
-    """Make a class a frozen dataclass; an `__eq__` that it has or inherits stays.
+    """Make a class a frozen dataclass; an `__init__` that it has, and an `__eq__` that it has or inherits, stays.
 
     >>> @record
     ... class Point:
@@ -26,9 +26,16 @@ def record(cls: type[T]) -> type[T]:
     Traceback (most recent call last):
     ...
     dataclasses.FrozenInstanceError: cannot assign to field 'x'
+    >>> Point(y=1.0)
+    Traceback (most recent call last):
+    ...
+    TypeError: Point() needs x
     """
-    made: Any = dataclass(repr=False, eq=False)(cls)
-    made.__setattr__, made.__delattr__ = _set_once, _never_delete
+    made: Any = dataclass(init=False, repr=False, eq=False)(cls)
+    if "__init__" not in cls.__dict__:
+        made.__init__, made.__signature__ = _fill, _Signature()
+        made.__fills__ = tuple((f.name, f.default, f.default_factory) for f in fields(made) if f.init)
+    made.__setattr__, made.__delattr__ = _never_set, _never_delete
     if made.__repr__ is object.__repr__:
         made.__repr__ = _words
     if made.__eq__ is object.__eq__:
@@ -36,10 +43,42 @@ def record(cls: type[T]) -> type[T]:
     return made
 
 
-def _set_once(self: Any, name: str, value: Any) -> None:
-    if name in self.__dict__ or name not in self.__dataclass_fields__:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-    self.__dict__[name] = value  # by __init__
+def _fill(self: Any, /, *values: Any, **named: Any) -> None:
+    known, own, kind = self.__fills__, self.__dict__, type(self).__qualname__
+    if len(values) > len(known):
+        raise TypeError(f"{kind}() takes {len(known)} values at most, but {len(values)} were given")
+    for (name, default, factory), value in zip(known, values + (MISSING,) * (len(known) - len(values)), strict=True):
+        if value is not MISSING:
+            own[name] = value
+        elif name in named:
+            own[name] = named.pop(name)
+        elif default is not MISSING:
+            own[name] = default
+        elif factory is not MISSING:
+            own[name] = factory()
+        else:
+            raise TypeError(f"{kind}() needs {name}")
+    for name in named:
+        raise TypeError(f"{kind}() got {name} {'twice' if name in own else 'which it does not know'}")
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
+
+
+class _Signature:
+    """What `inspect.signature` and help show; made when it is asked for."""
+
+    def __get__(self, thing: Any, cls: Any) -> Any:
+        from inspect import Parameter, Signature
+
+        def default(given: Any, factory: Any) -> Any:
+            return Parameter.empty if given is factory is MISSING else given if factory is MISSING else factory
+
+        kind = Parameter.POSITIONAL_OR_KEYWORD
+        return Signature([Parameter(name, kind, default=default(g, f)) for name, g, f in cls.__fills__])
+
+
+def _never_set(self: Any, name: str, value: Any) -> None:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _never_delete(self: Any, name: str) -> None:

@@ -85,7 +85,7 @@ def _chained(first: Block, rest: Generator[Block, None, None]) -> Generator[Bloc
 
 def usual_classes(labels: Array) -> Array | None:
     """Return 0 and 1, or -1 and 1, where the labels tell that these are the classes."""
-    found = set(np.unique(labels).tolist())
+    found = set(targets.distinct(labels).tolist())
     for usual in ({0.0, 1.0}, {-1.0, 1.0}):
         if found <= usual and found != {1.0}:
             return np.array(sorted(usual), np.int64) if found else None
@@ -94,7 +94,7 @@ def usual_classes(labels: Array) -> Array | None:
 
 def as_classes(labels: Array) -> Array:
     """Return the different labels, whole numbers as integers."""
-    found = np.unique(labels)
+    found = targets.distinct(labels)
     whole = found.dtype.kind == "f" and bool((found == np.floor(found)).all()) and bool((np.abs(found) < 2**53).all())
     return found.astype(np.int64) if whole else found
 

@@ -72,15 +72,15 @@ class Targets:
 
 
 def distinct(y: Array) -> Array:
-    """Return the labels in y, sorted; two are found, and whole numbers close together counted, faster than by sorting.
+    """Return the labels in y, sorted; one or two are found, and close whole numbers counted, faster than by sorting.
 
     >>> distinct(np.array([1, -1, 1])), distinct(np.array([3, 1, 1, 2]))
     (array([-1,  1]), array([1, 2, 3]))
     """
     if y.ndim == 1 and y.dtype.kind in "iuf" and len(y):
         low, high = y.min(), y.max()
-        if low < high and ((y == low) | (y == high)).all():
-            return np.array([low, high])
+        if ((y == low) | (y == high)).all():
+            return np.array([low, high] if low < high else [low])
         if y.dtype.kind != "f" and int(high) - int(low) < len(y) + 1000:
             low = int(low)
             return (np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64))) + low).astype(y.dtype)

@@ -26,7 +26,8 @@ class Survey:
 class Source:
     """Rows in blocks. A kind of source gives `_read`; one that names features or learns how to read gives the rest.
 
-    What `_read` yields is made by a thread; `_block` makes a block of it when it is asked for.
+    What `_read` yields is made by a thread; `_block` makes a block of it when it is asked for. Text has threads of its
+    own and gives `_ahead` instead.
     """
 
     rereadable = True  # whether `blocks` may be called again
@@ -35,17 +36,21 @@ class Source:
 
     def __init__(self, on_error: Any = "stop") -> None:
         self.rejects = Rejects(on_error)
-        self._begun: Ahead | None = None
+        self._begun: Any = None
 
     def _read(self, start: Position) -> Iterator[Any]:
         raise NotImplementedError
+
+    def _ahead(self, start: Position) -> Any:
+        """Start to read; return an iterable of what `_block` takes, with `close`."""
+        return Ahead(self._read(start))
 
     def _block(self, read: Any) -> Block:
         return read
 
     def begin(self) -> None:
         """Start to read what `blocks` will yield from the beginning."""
-        self._begun = Ahead(self._read(Position()))
+        self._begun = self._ahead(Position())
 
     def close(self) -> None:
         """End what `begin` began and nobody asked for."""
@@ -60,7 +65,7 @@ class Source:
         else:
             self.close()
         begun, self._begun = self._begun, None
-        for read in begun or Ahead(self._read(start or Position())):
+        for read in begun or self._ahead(start or Position()):
             block = self._block(read)
             self.rejects.take(block.bad)
             yield block

@@ -24,6 +24,8 @@ MOST_CLASSES = 1 << 16
 class Csv(TextSource):
     """Tables as text. What a column holds is told by its first thousand rows; see `Columns`."""
 
+    has_preamble = True
+
     def __init__(
         self,
         paths: Any,
@@ -49,8 +51,6 @@ class Csv(TextSource):
         self._names: list[str] | None = None  # of the columns, in the order of the files
         self._text_target = False  # whether the target holds words
         self._known: list[str] = []  # the classes so far
-
-    _cut = staticmethod(lambda text, known: _core.csv_cut(text))
 
     def _preamble(self, text: bytes, path: str) -> int:
         head = text[:3] == b"\xef\xbb\xbf"  # a byte order mark

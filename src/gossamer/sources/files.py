@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import io
+import os
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -51,7 +53,7 @@ def size(path: str) -> int:
 
 
 class Input:
-    """One file being read: `read(n)` gives decompressed bytes; `consumed` counts bytes of the file itself."""
+    """One file being read, decompressed: by `read(n)`, and then all the rest through a descriptor by `flow`."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -77,6 +79,11 @@ class Input:
             self.stream = _zstd(self._buffered)
         else:
             self.plain, self.stream = True, self._buffered
+        self.at_hand = self.plain and rereadable(path)  # reading never waits for others
+        self._pipe: tuple[int, int] | None = None  # through which decompressed bytes flow
+        self._thread: threading.Thread | None = None
+        self._flown = 0  # bytes that were decompressed so far
+        self._broken: Exception | None = None
 
     def read(self, n: int) -> bytes:
         """Return the next n bytes, fewer at the end; raises `ReadError` where compressed data is broken."""
@@ -100,19 +107,52 @@ class Input:
                 raise ReadError(f"{self.path} is shorter than it was when the checkpoint was written.")
             n -= got
 
-    @property
-    def consumed(self) -> int:
-        """How much of the file was read."""
-        return int(self._raw.tell()) if self.size else 0
+    def flow(self) -> tuple[int, bytes]:
+        """Return a descriptor that gives the rest of the bytes, and those that come before it."""
+        if self.plain:
+            return self._raw.fileno(), self._buffered.read1(1 << 16)
+        self._pipe = os.pipe()
+        self._thread = threading.Thread(target=self._pour, name="gossamer decompressor", daemon=True)
+        self._thread.start()
+        return self._pipe[0], b""
+
+    def _pour(self) -> None:
+        assert self._pipe is not None
+        with contextlib.suppress(BrokenPipeError), os.fdopen(self._pipe[1], "wb", 0) as out:  # unless nobody listens
+            try:
+                while data := self.read(1 << 18):
+                    self._flown += len(data)
+                    while data:
+                        data = data[out.write(data) :]
+            except BrokenPipeError:
+                raise
+            except Exception as error:  # known before the reader sees the end
+                self._broken = error
+
+    def check(self) -> None:
+        """Raise what went wrong where the rest ended."""
+        if self._broken is not None:
+            raise self._broken
+
+    def consumed(self, taken: int) -> float:
+        """Return how much of the file itself so many decompressed bytes are, about."""
+        if self.plain or self._flown == 0:
+            return taken
+        return float(self._raw.tell()) * min(1.0, taken / self._flown) if self.size else 0.0
 
     def close(self) -> None:
         """Close the file."""
+        if self._pipe is not None and self._thread is not None:
+            os.close(self._pipe[0])
+            self._thread.join(timeout=1.0)
+            if self._thread.is_alive():  # waits for standard input
+                return
         if not self.plain:
             self.stream.close()
         self._buffered.close()
 
 
-@contextmanager
+@contextlib.contextmanager
 def opened(path: str) -> Iterator[Input]:
     """Open a file for reading."""
     source = Input(path)

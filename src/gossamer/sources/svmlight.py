@@ -11,8 +11,6 @@ from gossamer.sources.text import TextSource
 class Svmlight(TextSource):
     """`label feature:value …` lines. Features count from 0 or 1; "auto" looks for a feature 0 in the first block."""
 
-    parsers = 2
-
     def __init__(self, paths: Any, *, zero_based: Any = "auto", **options: Any) -> None:
         super().__init__(paths, **options)
         if zero_based not in (True, False, "auto"):
@@ -21,9 +19,6 @@ class Svmlight(TextSource):
 
     def _make_parser(self) -> Any:
         return _core.SvmlightParser(self._base, self.limits)
-
-    def _decided(self) -> bool:
-        return self.base >= 0
 
     @property
     def base(self) -> int:

@@ -1,11 +1,8 @@
-"""Text formats: bytes cut at line ends, parsed in C++ without the interpreter's lock, a block at a time."""
+"""Text formats: bytes cut at line ends and parsed in C++, a block at a time, by a thread that runs without Python."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
@@ -20,13 +17,13 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text in a block
 FIRST = 4  # times as much in the first one, which decides on much: labels, columns, steps
 LONGEST = 1 << 27  # bytes of a line
-WAITING = 2  # pieces handed to the parser and not yet parsed
+AHEAD = 64  # blocks parsed and not yet learned from
 
 
 class TextSource(Source):
     """Rows from files of text. A format gives `_make_parser`; one with a header also `_preamble`."""
 
-    parsers = 1  # pieces parsed at the same time: one where what a piece holds changes how later ones are read
+    has_preamble = False
 
     def __init__(
         self,
@@ -49,7 +46,7 @@ class TextSource(Source):
         raise NotImplementedError
 
     def _preamble(self, text: bytes, path: str) -> int:
-        """Look at the first text of a file; return how many bytes of it come before the rows."""
+        """Look at the first text of a file, which has bytes; return how many of them come before the rows."""
         return 0
 
     def _labels(self, label: Array) -> Array | None:
@@ -62,49 +59,32 @@ class TextSource(Source):
         """Return the number of features, given that of the largest one in a block."""
         return width
 
-    _cut: Callable[[bytes, int], int] = staticmethod(lambda text, known: text.rfind(b"\n", known) + 1)
+    def _ahead(self, start: Position) -> Reading:
+        return Reading(self, start)
 
-    def _read(self, start: Position) -> Iterator[Parsed]:
-        at = start
-        sizes = [files.size(path) for path in self.paths]
-        with ThreadPoolExecutor(self.parsers, "gossamer parser") as pool:
-            for number in range(start.file, len(self.paths)):
-                if number > start.file:
-                    at = Position(number, 0, 0, at.rows)
-                with files.opened(self.paths[number]) as file:
-                    file.skip(at.offset)
-                    for piece, rows in self._parsed(pool, file, at):
-                        line = at.line + piece.text.count(b"\n", 0, piece.begin)  # before what was parsed
-                        lines, count = (1, 0) if rows is None else (rows.lines, len(rows))
-                        end = Position(at.file, at.offset + piece.length, line + lines, at.rows + count)
-                        read = sum(sizes[:number]) + piece.consumed
-                        share = min(1.0, read / sum(sizes)) if all(sizes) else 0.0
-                        text = memoryview(piece.text)[piece.begin :] if rows is None or rows.points else None
-                        yield Parsed(rows, text, line, end, share)
-                        at = end
-
-    def _parsed(self, pool: ThreadPoolExecutor, file: files.Input, at: Position) -> Iterator[tuple[Piece, Any]]:
-        """Yield the pieces of a file, parsed; the next ones are read and handed over meanwhile."""
-        waiting: deque[tuple[Piece, Future[Any] | None]] = deque()
-        first = at.offset == 0
-        begin = self.block * FIRST if at.rows == 0 and first else self.block
-        for piece in pieces(file.read, self.block, self._cut, begin):
-            piece.consumed = file.consumed
-            if first:
-                piece.begin, first = min(self._preamble(piece.text, self.paths[at.file]), piece.end), False
+    def _opened(self, at: Position) -> Opened | None:
+        """Start to read a file; return None if nothing is in it."""
+        file = files.Input(self.paths[at.file])
+        try:
+            file.skip(at.offset)
+            head, begin = b"", 0
+            if self.has_preamble and at.offset == 0:
+                head = file.read(self.block * FIRST)
+                if not head:
+                    file.close()
+                    return None
+                begin = min(self._preamble(head if b"\n" in head else head + b"\n", file.path), len(head))
             if self._parser is None:
                 self._parser = self._make_parser()
-            future = None if piece.lost else pool.submit(self._parser.parse, piece.text, piece.begin, piece.end)
-            waiting.append((piece, future))
-            while len(waiting) >= (WAITING if self._decided() else 1):
-                earlier, done = waiting.popleft()
-                yield earlier, done and done.result()
-        for earlier, done in waiting:
-            yield earlier, done and done.result()
-
-    def _decided(self) -> bool:
-        """Return whether pieces may be handed over before earlier ones are parsed."""
-        return True
+            descriptor, more = file.flow()
+            first = self.block * FIRST if at.file == 0 and at.offset == 0 else self.block
+            reader = _core.Reader(
+                self._parser, descriptor, head[begin:] + more, first, self.block, LONGEST, AHEAD, file.at_hand
+            )
+        except BaseException:
+            file.close()
+            raise
+        return Opened(file, reader, head[:begin])
 
     def _block(self, read: Parsed) -> Block:
         path = self.paths[read.end.file]
@@ -144,42 +124,74 @@ class Parsed:
     share: float  # of the source read so far, 0 if it is not known
 
 
-@dataclass
-class Piece:
-    """Text that begins with whole lines; or the beginning of a line that is too long."""
+@record
+class Opened:
+    """A file that is being read."""
 
-    text: bytes
-    end: int  # where the whole lines end
-    length: int  # bytes of the file that they stand for
-    lost: bool = False
-    begin: int = 0  # where the rows begin
-    consumed: int = 0  # bytes of the file that were read so far
+    file: files.Input
+    reader: Any
+    preamble: bytes
+
+    def close(self) -> None:
+        """End reading."""
+        self.reader.close()
+        self.file.close()
 
 
-def pieces(
-    read: Callable[[int], bytes], size: int, cut: Callable[[bytes, int], int], first: int | None = None
-) -> Iterator[Piece]:
-    r"""Yield pieces of up to `size` bytes, more where a line is longer; where one ends depends on where it begins only.
+class Reading:
+    """The files of a source, one after the other; when one is parsed, the next one begins."""
 
-    >>> import io
-    >>> cut = lambda text, known: text.rfind(b"\n", known) + 1
-    >>> [piece.text[: piece.end] for piece in pieces(io.BytesIO(b"one\ntwo\nthree").read, 6, cut)]
-    [b'one\n', b'two\n', b'three\n']
-    """
-    rest, room = b"", first or size
-    while data := read(room - len(rest) if len(rest) < room else min(len(rest), max(LONGEST - len(rest), 0) + 1)):
-        text = rest + data if rest else data
-        end = cut(text, len(rest))
-        if end == 0 and len(text) > LONGEST:
-            length, data = len(text), b""
-            while (end := data.find(b"\n") + 1) == 0 and (data := read(size)):
-                length += len(data)
-            rest, room = data[end:], size
-            yield Piece(text[:80], 0, length - len(rest), lost=True)
-            continue
-        if end:
-            yield Piece(text, end, end)
-            room = size
-        rest = text[end:]
-    if rest:
-        yield Piece(rest + b"\n", len(rest) + 1, len(rest))
+    def __init__(self, source: TextSource, start: Position) -> None:
+        self._source, self._start = source, start
+        self._open: list[Opened | Exception | None] = []  # this file, and the next one if it has begun
+        if start.file < len(source.paths):
+            self._open.append(source._opened(start))
+
+    def __iter__(self) -> Iterator[Parsed]:
+        at, last = self._start, len(self._source.paths) - 1
+        sizes = [files.size(path) for path in self._source.paths]
+        try:
+            while at.file <= last:
+                now = self._open[0]
+                if isinstance(now, Exception):
+                    raise now
+                if now is not None:
+                    for read in self._pieces(now, at, sizes):
+                        if at.file < last and len(self._open) == 1 and now.reader.done:
+                            self._begin(at.file + 1)
+                        yield read
+                        at = read.end
+                if at.file < last and len(self._open) == 1:
+                    self._begin(at.file + 1)
+                at = Position(at.file + 1, 0, 0, at.rows)
+                self._end(self._open.pop(0))
+        finally:
+            self.close()
+
+    def _begin(self, number: int) -> None:
+        try:
+            self._open.append(self._source._opened(Position(number)))
+        except Exception as error:  # told when its turn comes
+            self._open.append(error)
+
+    def _pieces(self, now: Opened, at: Position, sizes: list[int]) -> Iterator[Parsed]:
+        offset, line, rows = at.offset + len(now.preamble), at.line + now.preamble.count(b"\n"), at.rows
+        for piece in now.reader:
+            if piece.unended:
+                now.file.check()
+            lines, count = (1, 0) if piece.rows is None else (piece.rows.lines, len(piece.rows))
+            text = memoryview(piece.text) if piece.rows is None or piece.rows.points else None
+            offset, rows = offset + piece.length, rows + count
+            share = (sum(sizes[: at.file]) + now.file.consumed(offset)) / sum(sizes) if all(sizes) else 0.0
+            yield Parsed(piece.rows, text, line, Position(at.file, offset, line + lines, rows), min(1.0, share))
+            line += lines
+        now.file.check()
+
+    def _end(self, opened: Opened | Exception | None) -> None:
+        if isinstance(opened, Opened):
+            opened.close()
+
+    def close(self) -> None:
+        """End reading."""
+        while self._open:
+            self._end(self._open.pop())
