@@ -19,10 +19,10 @@ namespace {
 template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A NumPy array that owns what `data` points to, from malloc.
+// A NumPy array that owns what `data` points to, the memory of a chunk.
 template <class T>
 nb::object owned(T* data, std::size_t n) {
-  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  nb::capsule owner(data, [](void* p) noexcept { Chunk::give(p); });
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner));
 }
 

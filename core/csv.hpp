@@ -59,6 +59,7 @@ class CsvParser final : public TextParser {
   std::string padded_;    // a number of such a cell, with a line end for the cursor
 
   bool line(TextRows& rows, Cursor& c) {
+    rows.reserve(columns_.size());  // a cell may go over several lines
     if (c.over() || (*c.at == '\r' && c.at[1] == '\n')) return false;
     double label = std::numeric_limits<double>::quiet_NaN(), weight = 1;
     for (std::size_t j = 0; j < columns_.size(); ++j) {

@@ -22,7 +22,7 @@ class SvmlightParser final : public TextParser {
 
   std::unique_ptr<TextRows> parse(std::string_view text) override {
     const int known = base_;
-    const std::int64_t base = known > 0 ? 1 : 0;
+    const std::uint32_t base = known > 0 ? 1 : 0;
     auto rows = parse_lines(text, limits_, [base](TextRows& rows, Cursor& c) { return line(rows, c, base); });
     if (known < 0 && rows->entries > 0) {
       base_ =
@@ -39,7 +39,7 @@ class SvmlightParser final : public TextParser {
   std::atomic<int> base_;
   Limits limits_;
 
-  [[gnu::always_inline]] static bool line(TextRows& rows, Cursor& c, std::int64_t base) {
+  [[gnu::always_inline]] static bool line(TextRows& rows, Cursor& c, std::uint32_t base) {
     c.skip_blanks();
     if (c.over()) return false;
     if (*c.at == '#') return c.skip_line(), false;
@@ -49,7 +49,14 @@ class SvmlightParser final : public TextParser {
     rows.label.push_back(x);
     for (;;) {
       if (*c.at == ' ' && Cursor::digit(c.at[1])) {  // nearly always
-        ++c.at;
+        const char* from = c.at++;
+        if (std::uint32_t feature; c.short_pair(feature, x)) {
+          if (feature >= base) {
+            rows.add(static_cast<std::int32_t>(feature - base), x);
+            continue;
+          }
+          c.at = from + 1;
+        }
       } else {
         c.skip_blanks();
         if (c.over()) return true;

@@ -16,6 +16,12 @@
 #include <utility>
 #include <vector>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "chunk.hpp"
+
 namespace gossamer {
 
 // A line that could not be read.
@@ -27,42 +33,43 @@ struct BadLine {
   std::size_t end;      // and ends, without its line end
 };
 
-// An array that is not filled before it is written; `std::free` frees what is released.
+// An array that grows, and is not filled before it is written; its memory is a `Chunk`.
 template <class T>
 class Raw {
  public:
-  explicit Raw(std::size_t room) : data_(static_cast<T*>(std::malloc(room * sizeof(T)))) {
-    if (!data_) throw std::bad_alloc();
-  }
+  explicit Raw(std::size_t room) : data_(static_cast<T*>(Chunk::take(room * sizeof(T)))) {}
   T* data() const { return data_.get(); }
+  // Whoever has it now gives it back by Chunk::give.
   T* release() { return data_.release(); }
   T& operator[](std::size_t i) { return data_.get()[i]; }
   const T& operator[](std::size_t i) const { return data_.get()[i]; }
-  // Gives back the room beyond the first n.
-  void shrink(std::size_t n) {
-    if (void* kept = std::realloc(data_.get(), std::max<std::size_t>(n, 1) * sizeof(T))) {
-      static_cast<void>(data_.release());
-      data_.reset(static_cast<T*>(kept));
-    }
+  std::size_t room() const { return Chunk::size(data_.get()) / sizeof(T); }
+  // Makes room for m at least; the first n are kept.
+  void grow(std::size_t n, std::size_t m) {
+    Raw larger(2 * m);
+    std::memcpy(larger.data(), data(), n * sizeof(T));
+    std::swap(*this, larger);
   }
 
  private:
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
+  struct Give {
+    void operator()(T* p) const { Chunk::give(p); }
   };
-  std::unique_ptr<T, Free> data_;
+  std::unique_ptr<T, Give> data_;
 };
 
 // The rows of a piece of text.
 struct TextRows {
-  // Room for one entry in two characters, the least that any format spends on one; and for one row in one.
-  explicit TextRows(std::size_t characters) : index(characters / 2 + 2), value(characters / 2 + 2) {
+  // Room for one entry in eight characters, as is usual.
+  explicit TextRows(std::size_t characters) : index(characters / 8 + 16), value(characters / 8 + 16) {
     starts.push_back(0);
+    room = std::min(index.room(), value.room());
   }
 
   Raw<std::int32_t> index;           // features, sorted in each row
   Raw<double> value;                 // their values, finite
   std::size_t entries = 0;           // how many of both
+  std::size_t room;                  // for how many there is memory
   std::vector<std::int64_t> starts;  // where each row begins, and the last one ends
   std::vector<double> label;         // target of each row, NaN where the line has none
   std::vector<double> weight;        // importance of each row; empty if all are one
@@ -75,6 +82,14 @@ struct TextRows {
   void add(std::int32_t feature, double x) {
     index[entries] = feature;
     value[entries++] = x;
+  }
+  // Before so many more are added.
+  void reserve(std::size_t more) {
+    if (room - entries < more) make_room(more);
+  }
+  [[gnu::noinline]] void make_room(std::size_t more) {
+    index.grow(entries, entries + more), value.grow(entries, entries + more);
+    room = std::min(index.room(), value.room());
   }
   void weigh(double w) {  // the row whose label was the last to arrive
     if (weight.empty() && w == 1) return;
@@ -117,16 +132,46 @@ struct Digits {
 
   static constexpr bool possible = std::endian::native == std::endian::little;
   explicit Digits(const char* at) {
-    std::uint64_t x;
-    std::memcpy(&x, at, 8);
-    x ^= 0x3030303030303030ull;  // digits become 0 … 9, everything else is larger
+    const std::uint64_t x = load(at);
     const std::uint64_t others = ((x + 0x7676767676767676ull) | x) & 0x8080808080808080ull;
     count = others ? static_cast<std::uint32_t>(std::countr_zero(others)) / 8 : 8;
-    x = count ? x << (64 - 8 * count) : 0;  // zeros in front
-    x = x * 10 + (x >> 8);                  // pairs of digits, then fours, then all eight
-    x = ((x & 0xff000000ffull) * 0xf424000000064ull + ((x >> 16) & 0xff000000ffull) * 0x271000000001ull) >> 32;
-    value = static_cast<std::uint32_t>(x);
+    value = count ? number(x, count) : 0;
   }
+  // The number that the first `count` characters make, which are digits; one at least.
+  static std::uint32_t of(const char* at, std::uint32_t count) { return number(load(at), count); }
+
+ private:
+  static std::uint64_t load(const char* at) {
+    std::uint64_t x;
+    std::memcpy(&x, at, 8);
+    return x ^ 0x3030303030303030ull;  // digits become 0 … 9, everything else is larger
+  }
+  static std::uint32_t number(std::uint64_t x, std::uint32_t count) {
+    x <<= 64 - 8 * count;   // zeros in front
+    x = x * 10 + (x >> 8);  // pairs of digits, then fours, then all eight
+    x = ((x & 0xff000000ffull) * 0xf424000000064ull + ((x >> 16) & 0xff000000ffull) * 0x271000000001ull) >> 32;
+    return static_cast<std::uint32_t>(x);
+  }
+};
+
+// Where, among sixteen characters, those are that are no digits: one after the other, then 16 or more.
+struct Marks {
+#ifdef __SSE2__
+  static constexpr bool possible = Digits::possible;
+  explicit Marks(const char* at) {
+    const __m128i x = _mm_sub_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)), _mm_set1_epi8('0'));
+    const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(9)), x);
+    left_ = ~static_cast<std::uint32_t>(_mm_movemask_epi8(digit));
+  }
+#else
+  static constexpr bool possible = false;
+  explicit Marks(const char*) {}
+#endif
+  std::uint32_t next() const { return static_cast<std::uint32_t>(std::countr_zero(left_)); }
+  void pass(bool really = true) { left_ = really ? left_ & (left_ - 1) : left_; }
+
+ private:
+  std::uint32_t left_ = 1u << 16;
 };
 
 // Moves through a line. Its characters end with '\n', where every scan stops.
@@ -170,6 +215,37 @@ struct Cursor {
   // memchr is several times as fast as a loop where lines are long.
   void skip_line() { at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))); }
 
+  static constexpr double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  static constexpr std::uint64_t whole_power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
+  // A short `feature:value` with a space or the line end after it, as `feature` and `number` would read it; false, and
+  // nothing is read, if it is of another form. Where all its parts end is found at once.
+  [[gnu::always_inline]] bool short_pair(std::uint32_t& feature, double& x) {
+    if (!Marks::possible || end - at < 28) return false;
+    Marks marks(at);
+    const std::uint32_t colon = marks.next();
+    const bool negative = at[colon + 1] == '-';
+    marks.pass(), marks.pass(negative);
+    const std::uint32_t first = colon + 1 + negative, point = marks.next();
+    if (colon - 1 >= 7 || at[colon] != ':' || point - first - 1 >= 8 || point > 15) return false;
+    std::uint64_t m = static_cast<std::uint64_t>(at[first] - '0');
+    for (std::uint32_t i = first + 1; i < point; ++i) m = m * 10 + static_cast<std::uint64_t>(at[i] - '0');
+    std::uint32_t stop = point, places = 0;
+    if (at[point] == '.') {
+      marks.pass();
+      stop = marks.next(), places = stop - point - 1;
+      if (places - 1 >= 8 || stop > 15) return false;
+      m = m * whole_power[places] + Digits::of(at + point + 1, places);
+    }
+    if (at[stop] != ' ' && at[stop] != '\n') return false;
+    feature = Digits::of(at, colon);
+    x = static_cast<double>(m) / power[places];
+    if (negative) x = -x;
+    at += stop;
+    return true;
+  }
+
   // A whole number from 0 to largest_feature.
   [[gnu::always_inline]] bool feature(std::int64_t& out) {
     if (Digits::possible && end - at >= 8) {
@@ -198,9 +274,6 @@ struct Cursor {
   // A finite decimal number, correctly rounded. Up to 19 digits are collected into an integer m; where m < 2^53 and the
   // power of ten is exact, m · 10^e is one rounding away from the truth (Clinger 1990). The rest is from_chars's.
   [[gnu::always_inline]] bool number(double& out) {
-    static constexpr double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    static constexpr std::uint64_t whole_power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     const char* from = at;
     const bool negative = *at == '-';
     if (*at == '-' || *at == '+') ++at;
@@ -326,9 +399,9 @@ class Tidier {
   }
 };
 
-// Goes through the lines of a text. `line(cursor)` reads one, adding entries and returning whether it was a row (or
-// nothing, an empty line or a comment); it sets cursor.reason where it cannot, and the line then leaves no trace but in
-// `bad`.
+// Goes through the lines of a text. `line(cursor)` reads one, adding entries (there is room for one in two characters)
+// and returning whether it was a row (or nothing, an empty line or a comment); it sets cursor.reason where it cannot,
+// and the line then leaves no trace but in `bad`.
 template <class Line>
 std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limits, Line line) {
   auto rows = std::make_unique<TextRows>(text.size());
@@ -338,13 +411,17 @@ std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limit
     const char* begin = cursor.at;
     const std::size_t before = rows->entries, labels = rows->label.size(), tags = rows->tags.size();
     cursor.reason = nullptr, cursor.inner_lines = 0;
-    Cursor here = cursor;  // of its own, so that it stays in registers
+    const auto left = static_cast<std::size_t>(cursor.end - begin);
+    const auto* stop = static_cast<const char*>(std::memchr(begin, '\n', left));
+    rows->reserve(static_cast<std::size_t>(stop - begin) / 2 + 1);  // an entry takes two characters at least
+    Cursor here = cursor;                                           // of its own, so that it stays in registers
     const bool is_row = line(*rows, here);
     cursor = here;
     if (!cursor.reason && is_row) {
-      bool sorted = true;
-      for (std::size_t n = before + 1; n < rows->entries; ++n) sorted &= rows->index[n - 1] < rows->index[n];
-      if (!sorted && !tidy(*rows, before)) cursor.fail("the values of one feature add up to infinity");
+      const std::int32_t* index = rows->index.data();
+      int falls = 0;  // compiles to vector instructions
+      for (std::size_t n = before + 1; n < rows->entries; ++n) falls |= index[n - 1] >= index[n];
+      if (falls && !tidy(*rows, before)) cursor.fail("the values of one feature add up to infinity");
       if (limits.need_label && std::isnan(rows->label.back())) cursor.fail("the row has no label");
       if (rows->entries > before && rows->index[rows->entries - 1] >= limits.features) {
         cursor.fail("a feature number is beyond max_features; raise it (--max-features), or hash the features");
@@ -353,9 +430,9 @@ std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limit
     if (cursor.reason) {
       const auto column = cursor.at - begin + 1;
       cursor.skip_line(), cursor.inner_lines = 0;
-      const char* stop = cursor.at > begin && cursor.at[-1] == '\r' ? cursor.at - 1 : cursor.at;
+      const char* last = cursor.at > begin && cursor.at[-1] == '\r' ? cursor.at - 1 : cursor.at;
       rows->bad.push_back({rows->lines + 1, column, cursor.reason, static_cast<std::size_t>(begin - text.data()),
-                           static_cast<std::size_t>(stop - text.data())});
+                           static_cast<std::size_t>(last - text.data())});
       rows->entries = before;
       rows->label.resize(labels), rows->tags.resize(tags);
       if (rows->weight.size() > labels) rows->weight.resize(labels);
@@ -368,7 +445,6 @@ std::unique_ptr<TextRows> parse_lines(std::string_view text, const Limits& limit
     if (rows->bad.size() >= limits.patience) break;
   }
   if (!rows->tags.empty()) rows->tags.resize(2 * rows->rows());
-  rows->index.shrink(rows->entries), rows->value.shrink(rows->entries);
   return rows;
 }
 

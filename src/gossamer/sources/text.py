@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text in a block
 FIRST = 4  # times as much in the first one, which decides on much: labels, columns, steps
 LONGEST = 1 << 27  # bytes of a line
-AHEAD = 64  # blocks parsed and not yet learned from
+AHEAD = 32  # blocks parsed and not yet learned from
 
 
 class TextSource(Source):

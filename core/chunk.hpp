@@ -1,0 +1,68 @@
+// Memory for blocks of rows, which come and go by the hundred: what is given back is taken again, as the first touch of
+// fresh memory takes longer than parsing what it is for.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace gossamer {
+
+class Chunk {
+ public:
+  // At least so many bytes, aligned for vectors; not filled.
+  static void* take(std::size_t bytes) {
+    Spare& spare = Chunk::spare();
+    {
+      std::lock_guard lock(spare.mutex);
+      for (std::size_t i = spare.chunks.size(); i-- > 0;) {
+        Chunk* chunk = spare.chunks[i];
+        if (chunk->size_ < bytes || chunk->size_ > 4 * bytes) continue;
+        spare.chunks.erase(spare.chunks.begin() + static_cast<std::ptrdiff_t>(i));
+        return chunk->data();
+      }
+    }
+    void* memory = std::malloc(head + bytes);
+    if (!memory) throw std::bad_alloc();
+    return (new (memory) Chunk(bytes))->data();
+  }
+  static void give(void* data) noexcept {
+    if (!data) return;
+    Chunk* chunk = of(data);
+    if (chunk->size_ >= least) {
+      Spare& spare = Chunk::spare();
+      std::lock_guard lock(spare.mutex);
+      if (spare.chunks.size() < most) {
+        spare.chunks.push_back(chunk);
+        return;
+      }
+    }
+    std::free(chunk);
+  }
+  static std::size_t size(const void* data) { return of(const_cast<void*>(data))->size_; }
+
+ private:
+  static constexpr std::size_t head = 64;        // bytes before the data
+  static constexpr std::size_t least = 1 << 16;  // smaller ones are malloc's business
+  static constexpr std::size_t most = 16;        // chunks kept
+
+  struct Spare {
+    std::mutex mutex;
+    std::vector<Chunk*> chunks;
+    Spare() { chunks.reserve(most); }
+  };
+  static Spare& spare() {
+    static auto* all = new Spare;  // outlives every array
+    return *all;
+  }
+  static Chunk* of(void* data) { return reinterpret_cast<Chunk*>(static_cast<char*>(data) - head); }
+
+  explicit Chunk(std::size_t size) : size_(size) {}
+  void* data() { return reinterpret_cast<char*>(this) + head; }
+  std::size_t size_;
+};
+
+}  // namespace gossamer
