@@ -28,7 +28,7 @@ def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2), finite: bool = 
     """Return `v` as a C-contiguous array, float32 if it is float32 and float64 otherwise; by default checked finite."""
     if hasattr(v, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; a dense array is needed. Pass {name}.toarray().")
-    if isinstance(v, np.ma.MaskedArray):
+    if type(v) is not np.ndarray and isinstance(v, np.ndarray) and isinstance(v, np.ma.MaskedArray):  # loads np.ma
         raise TypeError(f"{name} is a masked array; fill or drop the masked entries first, e.g. {name}.filled(0).")
     try:
         array = np.asarray(v)

@@ -9,6 +9,7 @@ depends on how the data is cut into calls.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,7 +28,7 @@ from gossamer.targets import Targets
 from gossamer.training import Trainer, grow
 
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
-SEARCHED = 16  # lanes side by side in the search for steps, so that their state stays in the cache
+SEARCHED = 8  # lanes side by side in the search for steps, so that their state stays in the cache
 
 
 @record
@@ -188,8 +189,6 @@ class PathTrainer(Trainer):
 
     def _search(self, rows: Rows, alphas: Array) -> Array:
         """Return for each strength the step that `tuning.choose` would, trying several strengths at once."""
-        from concurrent.futures import ThreadPoolExecutor
-
         paces = np.asarray(tuning._candidates(self.method, self.targets.loss, rows, self.setup.outputs), np.float64)
         small, penalty, setup = tuning._compressed(self.penalty, self.setup, rows)
         quarter = len(small) // 4
@@ -211,8 +210,18 @@ class PathTrainer(Trainer):
             return ranked(some, tried, quarter, len(small))[:, 0]
 
         each = max(1, SEARCHED // len(paces))  # strengths at once
-        with ThreadPoolExecutor(2) as pool:
-            return np.concatenate(list(pool.map(best, (alphas[i : i + each] for i in range(0, len(alphas), each)))))
+        groups = [alphas[i : i + each] for i in range(0, len(alphas), each)]
+        found: list[Any] = [None] * len(groups)
+
+        def work(first: int) -> None:
+            for i in range(first, len(groups), 2):
+                found[i] = best(groups[i])
+
+        other = threading.Thread(target=work, args=(1,))
+        other.start()
+        work(0)
+        other.join()
+        return np.concatenate(found)
 
     # Learning
 

@@ -81,7 +81,7 @@ def run(
 
 
 def choose_strength(stream: Streaming) -> dict[str, Any]:
-    """Keep of all strengths the one with the least progressive loss; return what is known of all."""
+    """Choose of all strengths the one with the least progressive loss; return what is known of all."""
     trainer = stream.trainer
     loss, error = trainer.progressive()
     best = int(np.argmin(np.where(np.isfinite(loss), loss, np.inf)))
@@ -94,7 +94,7 @@ def choose_strength(stream: Streaming) -> dict[str, Any]:
             "nonzeros": trainer.nonzeros().tolist(),
         },
     }
-    stream.trainer = trainer.alone(best)
+    stream.lane = best
     return known | {"progressive_loss": float(loss[best]), "step": float(trainer.pace.paces[best])}
 
 
@@ -102,7 +102,7 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Mo
     """Return the model of what was learned so far."""
     if stream.trainer is None:
         raise ValueError("The source has no rows: there is nothing to learn from.")
-    W, b = stream.trainer.read()
+    W, b = stream.trainer.read() if stream.lane is None else stream.trainer.read_lane(stream.lane)
     W = W[: stream.width]
     used = np.flatnonzero(W.any(axis=1)).tolist()
     named = bool(used) and source.name(used[0]) is not None

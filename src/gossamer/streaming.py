@@ -108,6 +108,7 @@ class Streaming:
     def __init__(self, problem: Problem, reweigh: Callable[..., Array | None] | None = None) -> None:
         self.problem = problem
         self.trainer: Any = None  # once a block came
+        self.lane: int | None = None  # which strength of a path was chosen
         self.width = problem.features or 0  # the features so far
         self.make: Callable[..., Any] = Trainer
         self._reweigh = reweigh
