@@ -8,15 +8,56 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
 namespace gossamer {
+
+// Memory from the system.
+struct Mapped {
+  void* base = nullptr;
+  std::size_t size = 0;
+};
+
+#if defined(__linux__)
+// A few megabytes that are kept for the next learner: a search for steps makes many of them one after the other, and to
+// clear memory takes less time than to get new one.
+class SpareMemory {
+ public:
+  static SpareMemory& of_this_thread() {
+    static thread_local SpareMemory spare;
+    return spare;
+  }
+  ~SpareMemory() {
+    for (const Mapped& kept : kept_) {
+      if (kept.base) munmap(kept.base, kept.size);
+    }
+  }
+  void give(Mapped mapped) {
+    if (mapped.size <= most) std::swap(mapped, kept_[next_]), next_ = (next_ + 1) % count;
+    if (mapped.base) munmap(mapped.base, mapped.size);
+  }
+  // Memory of this very size, not cleared; or none.
+  Mapped take(std::size_t size) {
+    for (Mapped& kept : kept_) {
+      if (kept.size == size) return std::exchange(kept, Mapped{});
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t most = 8 << 20, count = 2;
+  Mapped kept_[count];
+  std::size_t next_ = 0;
+};
+#endif
 
 class Slots {
  public:
@@ -29,12 +70,11 @@ class Slots {
 
  private:
   struct Free {
-    void* base = nullptr;  // what was mapped, or nothing if it came from calloc
-    std::size_t size = 0;
+    Mapped mapped;  // nothing if it came from calloc
 
     void operator()(double* p) const {
 #if defined(__linux__)
-      if (base) return static_cast<void>(munmap(base, size));
+      if (mapped.base) return SpareMemory::of_this_thread().give(mapped);
 #endif
       std::free(p);
     }
@@ -51,11 +91,17 @@ class Slots {
     constexpr std::size_t page = 1 << 21, least = 1 << 17, most = 64 << 20;
     if (bytes >= least && bytes <= most) {
       const std::size_t size = (bytes + page - 1) / page * page + page;
-      void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (base == MAP_FAILED) throw std::bad_alloc();
-      const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(base) + page - 1) / page * page;
-      madvise(reinterpret_cast<void*>(first), size - page, MADV_HUGEPAGE);
-      return Numbers(reinterpret_cast<double*>(first), Free{base, size});
+      Mapped mapped = SpareMemory::of_this_thread().take(size);
+      const bool fresh = mapped.base == nullptr;
+      if (fresh) mapped = {mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size};
+      if (mapped.base == MAP_FAILED) throw std::bad_alloc();
+      auto* first = reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(mapped.base) + page - 1) / page * page);
+      if (fresh) {
+        madvise(first, size - page, MADV_HUGEPAGE);
+      } else {
+        std::memset(first, 0, bytes);
+      }
+      return Numbers(first, Free{mapped});
     }
 #endif
     auto* numbers = static_cast<double*>(std::calloc(bytes > 0 ? bytes : 1, 1));

@@ -28,7 +28,7 @@ from gossamer.targets import Targets
 from gossamer.training import Trainer, grow
 
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
-SEARCHED = 8  # lanes side by side in the search for steps, so that their state stays in the cache
+SEARCHED = 16  # lanes side by side in the search for steps, so that their state stays in the cache
 
 
 @record
