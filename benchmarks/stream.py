@@ -61,7 +61,7 @@ def train_speed(svm, vw, folder):
         "gossamer train on VW text": command("gossamer", "train", vw, "-o", out, "-q", "--alpha", "1e-6"),
         "gossamer train --path 16": command("gossamer", "train", svm, "-o", out, "-q", "--path", "16"),
     }
-    times = dict(zip(runs, best(*runs.values(), repeats=3), strict=True))
+    times = dict(zip(runs, best(*runs.values(), repeats=9), strict=True))
     ours, peer = times["gossamer train"], times["Vowpal Wabbit"]
     rows = [
         Row("gossamer train / Vowpal Wabbit", ours / peer, at_most=0.5),

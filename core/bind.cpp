@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "booster.hpp"
+#include "chunk.hpp"
 #include "coordinate.hpp"
 #include "design.hpp"
 #include "gradients.hpp"
@@ -267,9 +268,10 @@ void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std
 
 // A NumPy array that owns a copy of `values`.
 nb::object copied(std::span<const double> values) {
-  auto* copy = new std::vector<double>(values.begin(), values.end());
-  nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy->data(), {copy->size()}, owner));
+  auto* copy = static_cast<double*>(Chunk::take(values.size_bytes()));
+  nb::capsule owner(copy, [](void* p) noexcept { Chunk::give(p); });
+  std::copy(values.begin(), values.end(), copy);
+  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy, {values.size()}, owner));
 }
 
 std::string misfit(const char* name, std::size_t saved, std::size_t needed) {

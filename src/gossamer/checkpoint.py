@@ -149,7 +149,8 @@ def _restore(stream: Streaming, tree: dict[str, Any]) -> None:
 def _packed(value: Any, arrays: dict[str, Array]) -> Any:
     if isinstance(value, np.ndarray):
         name = str(len(arrays))
-        arrays[name] = np.array(value).reshape(-1)
+        flat = np.ascontiguousarray(value).reshape(-1)  # nobody writes to it: the learner's are copies
+        arrays[name] = flat[: len(flat) - _zeros_at_the_end(flat)]
         return {"array": name, "shape": list(value.shape)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
@@ -161,11 +162,22 @@ def _packed(value: Any, arrays: dict[str, Array]) -> Any:
     return {"float": repr(value)} if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def _zeros_at_the_end(flat: Array) -> int:
+    """Return how many there are: a learner has room for features that did not come yet."""
+    count, step = 0, 1 << 12
+    while count < len(flat) and not flat[max(len(flat) - count - step, 0) : len(flat) - count].view(np.uint8).any():
+        count += step
+    return min(count, len(flat))
+
+
 def _unpacked(value: Any, arrays: dict[str, Array]) -> Any:
     if not isinstance(value, dict):
         return value
     if "array" in value:
-        return arrays[value["array"]].reshape(value["shape"])
+        kept, shape = arrays[value["array"]], value["shape"]
+        whole = np.zeros(math.prod(shape), kept.dtype)
+        whole[: len(kept)] = kept
+        return whole.reshape(shape)
     if "float" in value:
         return float(value["float"])
     if "list" in value:
