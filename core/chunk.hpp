@@ -18,11 +18,15 @@ class Chunk {
     Spare& spare = Chunk::spare();
     {
       std::lock_guard lock(spare.mutex);
-      for (std::size_t i = spare.chunks.size(); i-- > 0;) {
-        Chunk* chunk = spare.chunks[i];
-        if (chunk->size_ < bytes || chunk->size_ > 4 * bytes) continue;
-        spare.chunks.erase(spare.chunks.begin() + static_cast<std::ptrdiff_t>(i));
-        return chunk->data();
+      auto best = spare.chunks.end();
+      for (auto at = spare.chunks.begin(); at != spare.chunks.end(); ++at) {
+        const std::size_t size = (*at)->size_;
+        if (size >= bytes && size <= 2 * bytes && (best == spare.chunks.end() || size < (*best)->size_)) best = at;
+      }
+      if (best != spare.chunks.end()) {
+        void* data = (*best)->data();
+        spare.chunks.erase(best);
+        return data;
       }
     }
     void* memory = std::malloc(head + bytes);

@@ -10,6 +10,7 @@ import dataclasses
 import math
 import threading
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,10 @@ class Checkpoint:
             left.unlink()
         self.every, self.settings = every, settings
         self._saved = 0  # rows at the last one
-        self._writer: threading.Thread | None = None
+        self._writer: threading.Thread | None = None  # from the first one to `finish`
+        self._work: SimpleQueue[Any] = SimpleQueue()
+        self._idle = threading.Event()
+        self._idle.set()
         self._failure: BaseException | None = None
 
     def offer(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
@@ -46,13 +50,12 @@ class Checkpoint:
 
         Learning does not wait for a slow disk: while the last one is on its way there, the next waits for its turn.
         """
-        writing = self._writer is not None and self._writer.is_alive()
-        if seen - self._saved >= self.every and stream.trainer is not None and not writing:
+        if seen - self._saved >= self.every and stream.trainer is not None and self._idle.is_set():
             self.save(stream, source, position, passes, seen)
 
     def save(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
         """Write one."""
-        self.finish()
+        self._wait()
         self._saved = seen
         classes = stream.trainer.targets.classes
         tree = {
@@ -71,23 +74,35 @@ class Checkpoint:
         }
         arrays: dict[str, Array] = {}
         header = {"schema": SCHEMA, "state": _packed(tree, arrays)}
-        self._writer = threading.Thread(target=self._write, args=(header, arrays), name="gossamer checkpoint")
-        self._writer.start()
+        self._idle.clear()
+        self._work.put((header, arrays))
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write, name="gossamer checkpoint", daemon=True)
+            self._writer.start()
 
-    def _write(self, header: dict[str, Any], arrays: dict[str, Array]) -> None:
-        try:
-            container.write(self.path, header, arrays)
-        except BaseException as error:
-            self._failure = error
+    def _write(self) -> None:
+        while (work := self._work.get()) is not None:
+            try:
+                container.write(self.path, *work)
+            except BaseException as error:
+                self._failure = error
+            del work  # its memory is free for the next one
+            self._idle.set()
 
-    def finish(self) -> None:
-        """Wait until what was to be written is on the disk."""
-        if self._writer is not None:
-            self._writer.join()
-            self._writer = None
+    def _wait(self) -> None:
+        self._idle.wait()
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
+
+    def finish(self) -> None:
+        """Wait until what was to be written is on the disk."""
+        self._idle.wait()
+        if self._writer is not None:
+            self._work.put(None)
+            self._writer.join()
+            self._writer = None
+        self._wait()
 
     def resume(self, stream: Streaming, source: Source) -> tuple[Position, int, int] | None:
         """Put the saved state into a new stream and source; return where to go on, passes and rows, or None."""

@@ -106,8 +106,8 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         from gossamer import report
 
         report.write(options.report, fit, show.history)
-    if checkpoint is not None:
-        checkpoint.finish() if interrupted else checkpoint.delete()
+    if checkpoint is not None and not interrupted:
+        checkpoint.delete()
     _tell_training(options, fit, rows, show, test, interrupted)
     return interrupted
 

@@ -67,17 +67,23 @@ def run(
     if at is None:
         stream.problem, blocks = settled(stream.problem, source)
         stream.width = stream.problem.features or 0
-    while done < passes:
-        if done > 0 and stream.problem.path and not stream.trainer.repeats:
-            stream.trainer.repeats.append([stream.trainer.rounds, math.inf])  # rows seen before do not judge strengths
-        for block in blocks or source.blocks(position):
-            stream.learn(parted(block, holdout, held=False))
-            seen += len(block)
-            if each is not None:
-                each(Progress(stream, source, done, seen, block.share))
-            if checkpoint is not None:
-                checkpoint.offer(stream, source, block.position, done, seen)
-        done, position, blocks = done + 1, None, None
+    try:
+        while done < passes:
+            if done > 0 and stream.problem.path and not stream.trainer.repeats:
+                # rows seen before do not judge strengths
+                stream.trainer.repeats.append([stream.trainer.rounds, math.inf])
+            for block in blocks or source.blocks(position):
+                stream.learn(parted(block, holdout, held=False))
+                seen += len(block)
+                if each is not None:
+                    each(Progress(stream, source, done, seen, block.share))
+                if checkpoint is not None:
+                    checkpoint.offer(stream, source, block.position, done, seen)
+            done, position, blocks = done + 1, None, None
+    except BaseException:
+        if checkpoint is not None:
+            checkpoint.finish()
+        raise
 
 
 def choose_strength(stream: Streaming) -> dict[str, Any]:
