@@ -47,7 +47,12 @@ def landsat(size, seed):
 def mnist(size, seed):
     """Return rows to learn from and to test on: a Gaussian kernel against images of the training set.
 
-    There are as many rows as in the paper, and for time 1,000 of its 15,000 kernel features.
+    There are as many rows as in the paper, and for time 1,000 of its 15,000 kernel features and one of its ten repeats.
+    CPU seconds, measured apart: a fit of ℓ1/ℓ2 from zero with 5% of the rows takes 7.5, 13.5 and 37 with 1,000, 2,000
+    and 4,000 features, with 10% 12, 30 and 58, powers of 1.15 and 1.16. Weaker penalties grow faster: a search of ℓ1
+    down to 28% takes 75 and 320 with 1,000 and 2,000, a power of 2.1. From the thousand seconds of MNIST here, all
+    15,000 features (3 GB) ten times are between 67 and 860 hours. A looser tol than .003 does not do: at the strength
+    of ℓ1/ℓ2 for 10%, .01 gives 128 non-zero rows and error .137, .003 99 and .138, .0001 95 and .139.
     """
     D = data.load("mnist", size)
     n, support, scale = size.pick((15_000, 1000, 5.0), (300, 100, 1.0))
