@@ -185,6 +185,26 @@ def test_nothing_to_read(tmp_path, text):
         gs.OnlineClassifier().fit_source(path, classes=[0, 1])
 
 
+def test_short_pairs_are_read_to_the_last_bit(tmp_path):
+    rng, words = np.random.default_rng(0), []
+    for _ in range(20_000):
+        whole, places = rng.integers(0, 10 ** rng.integers(1, 10)), rng.integers(0, 11)
+        word = f"{whole}.{rng.integers(0, 10**places):0{places}}" if places else str(whole)
+        words.append(("-" if rng.random() < 0.3 else "") + word)
+    features = np.sort(rng.choice(30_000_000, len(words), replace=False)) + 1
+    rows = np.array_split(np.arange(len(words)), 500)
+    lines = ["1 " + " ".join(f"{features[n]}:{words[n]}" for n in row) for row in rows]
+    X, _ = gs.read(written(tmp_path / "a.svm", "\n".join(lines)))
+    assert_array_equal(X.indices, features - 1)
+    assert_array_equal(X.data, [float(word) for word in words])
+    for word in ("1:0.5\t2:1", "1:.5 2:1", "1:5. 2:1", "1:5e-1 2:1", "1:+0.5 2:1", "1:0.5  2:1 # x", "1:0.5\r"):
+        X, _ = gs.read(written(tmp_path / "b.svm", f"1 {word}\n-1 30:0.25 31:0.125 32:0.0625\n"))
+        assert X.data[0] == (5.0 if word.startswith("1:5. ") else 0.5)
+    for word, column in (("1:0.5x 2:1", 8), ("1:0..5 2:1", 7), ("1:--5 2:1", 5), ("0:0.5 1:1", 3), ("1.5:1 2:1", 4)):
+        with pytest.raises(ReadError, match=f"line 1, column {column}:"):
+            gs.read(written(tmp_path / "c.svm", f"1 {word}\n-1 30:0.25 31:0.125 32:0.0625\n"), zero_based=False)
+
+
 def test_a_long_line(tmp_path, monkeypatch):
     n = 200_000
     line = b"1 " + b" ".join(b"%d:1" % j for j in range(1, n + 1))
