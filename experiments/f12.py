@@ -25,9 +25,9 @@ WHY = (
     "most 11 to 19% of the rows at .003 of the largest strength, so that the cells of 20 and 40% are the end of the "
     "path, where the penalties differ by noise: ℓ1/ℓ2 minus ℓ1 is +.0007 ± .0012. At 5 and 10% ℓ1/ℓ2 is the best. "
     "MNIST is as the paper says: ℓ1 and ℓ1/ℓ2 are within .015, and ℓ1/ℓ∞ is behind both, at 40% behind ℓ1/ℓ2 only; "
-    "every cell is better than the paper's, by .02 to .17. MNIST has 1,000 of the paper's 15,000 kernel features and one "
-    "of its ten repeats: all of them are between 67 and 860 hours by the cost at 1,000 to 4,000 features, measured apart "
-    "(experiments/f12.py, `mnist`)."
+    "every cell is better than the paper's, by .02 to .17. MNIST has 1,000 of the paper's 15,000 kernel features and "
+    "one of its ten repeats: all of them are between 67 and 860 hours by the cost at 1,000 to 4,000 features, measured "
+    "apart (experiments/f12.py, `mnist`)."
 )
 LEVELS = (0.05, 0.1, 0.2, 0.4)
 PENALTIES = {"ℓ1": "l1", "ℓ1/ℓ2": "group_l2", "ℓ1/ℓ∞": "group_linf"}
