@@ -36,27 +36,27 @@ class Chunk {
   static void give(void* data) noexcept {
     if (!data) return;
     Chunk* chunk = of(data);
-    if (chunk->size_ >= least) {
+    if (chunk->size_ >= least && chunk->size_ <= largest) {
       Spare& spare = Chunk::spare();
       std::lock_guard lock(spare.mutex);
-      if (spare.chunks.size() < most) {
-        spare.chunks.push_back(chunk);
-        return;
-      }
+      spare.chunks.push_back(chunk);
+      if (spare.chunks.size() <= most) return;
+      chunk = spare.chunks.front();  // the one that nobody wanted for longest
+      spare.chunks.erase(spare.chunks.begin());
     }
     std::free(chunk);
   }
   static std::size_t size(const void* data) { return of(const_cast<void*>(data))->size_; }
 
  private:
-  static constexpr std::size_t head = 64;        // bytes before the data
-  static constexpr std::size_t least = 1 << 16;  // smaller ones are malloc's business
-  static constexpr std::size_t most = 16;        // chunks kept
+  static constexpr std::size_t head = 64;                           // bytes before the data
+  static constexpr std::size_t least = 1 << 16, largest = 8 << 20;  // others are malloc's business
+  static constexpr std::size_t most = 16;                           // chunks kept
 
   struct Spare {
     std::mutex mutex;
     std::vector<Chunk*> chunks;
-    Spare() { chunks.reserve(most); }
+    Spare() { chunks.reserve(most + 1); }
   };
   static Spare& spare() {
     static auto* all = new Spare;  // outlives every array
