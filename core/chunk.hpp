@@ -1,5 +1,5 @@
-// Memory for blocks of rows, which come and go by the hundred: what is given back is taken again, as the first touch of
-// fresh memory takes longer than parsing what it is for.
+// Memory for blocks of rows, which come and go by the hundred: what is given back is taken again, as fresh memory costs
+// the system time whenever a page of it is touched first.
 #pragma once
 
 #include <algorithm>

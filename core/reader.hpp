@@ -116,8 +116,8 @@ class Reader {
   const bool helps_;
 
   std::mutex input_;      // of what reading needs
-  Buffer rest_;           // read, and from `used_` on not yet part of a piece
-  std::size_t used_ = 0;  //
+  Buffer rest_;           // bytes that were read before they were needed
+  std::size_t used_ = 0;  // how many of them are part of a piece
   Buffer other_;          // to put the rest together anew
   std::size_t room_;      // bytes of the next piece
   bool over_ = false;

@@ -219,9 +219,12 @@ class PathTrainer(Trainer):
 
         other = threading.Thread(target=work, args=(1,))
         other.start()
-        work(0)
-        other.join()
-        return np.concatenate(found)
+        try:
+            work(0)
+        finally:
+            other.join()
+        # What failed there is tried here, and fails where the caller sees it.
+        return np.concatenate([best(g) if f is None else f for f, g in zip(found, groups, strict=True)])
 
     # Learning
 
