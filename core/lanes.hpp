@@ -36,8 +36,14 @@ namespace gossamer {
 // What the lanes differ in.
 struct LaneSettings {
   std::vector<double> alphas, paces;
+  std::size_t parts = 1;  // that learn on threads of their own (split_lanes.hpp)
 
   std::size_t count() const { return alphas.size(); }
+  // Those of lanes first … last − 1.
+  LaneSettings some(std::size_t first, std::size_t last) const {
+    auto from = [=](const std::vector<double>& all) { return std::vector(&all[first], &all[first] + (last - first)); };
+    return {from(alphas), from(paces)};
+  }
 };
 
 // What the outside sees of a learner with lanes: a learner with m · k outputs, and more.

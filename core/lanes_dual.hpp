@@ -112,7 +112,8 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
       : Base(p, features, outputs, s, std::move(weights), Rate::head, outputs + 1),
         rate_(rate),
         rates_(s.count()),
-        etas_(s.paces) {}
+        etas_(s.paces),
+        levels_(s.count()) {}
 
   void begin(double eta, std::size_t nonzeros) {
     for (std::size_t i = 0; i < this->m_; ++i) etas_[i] = eta * this->paces_[i];
@@ -148,7 +149,10 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
       this->each_cell([=](std::size_t, std::size_t c) { sum[c] += x * slope[c]; });
     }
   }
-  void end() { rounds_ += 1; }
+  void end() {
+    rounds_ += 1;
+    set_levels();
+  }
   void read(std::size_t j, double* out) const {
     weights(j, rate_.seen(this->head(j)), [=](std::size_t c, double w) { out[c] = w; });
   }
@@ -164,6 +168,7 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
   template <class F>
   void visit(F f) {
     f("rounds", rounds_), f("etas", std::span(etas_)), this->visit_features(f);
+    set_levels();
   }
 
  private:
@@ -172,8 +177,12 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
   const double* slope_ = nullptr;
   mutable std::vector<double> rates_;  // of the feature at hand
   std::vector<double> etas_;           // η times the pace of each lane
+  std::vector<double> levels_;         // t α of each lane
   std::vector<double> kept_;           // weights of the example's features, as they were when it came
 
+  void set_levels() {
+    for (std::size_t i = 0; i < this->m_; ++i) levels_[i] = rounds_ * this->alphas_[i];
+  }
   template <class D>
   D* squares(D* slot) const {
     return slot;
@@ -185,13 +194,18 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
   template <class To>
   void weights(std::size_t j, double other, To to) const {
     const double *s = squares(this->numbers(j)), *sum = sums(this->numbers(j)), *eta = etas_.data(),
-                 *alpha = this->alphas_.data();
-    const double t = rounds_;
-    const Rate rate = rate_;
-    double* c = rates_.data();
-    side_by_side(this->m_, [=](std::size_t i) { c[i] = eta[i] / safe(rate.divisor(other, std::sqrt(s[i]))); });
-    this->prox_lanes([=](std::size_t i, std::size_t n) { return -c[i] * sum[n]; },
-                     [=](std::size_t i) { return c[i] * (t * alpha[i]); }, weight_of(this->weights_, j), to);
+                 *level = levels_.data();
+    const double weight = weight_of(this->weights_, j);
+    const auto rate = [=, of = rate_](std::size_t i) { return eta[i] / safe(of.divisor(other, std::sqrt(s[i]))); };
+    if constexpr (K == 1) {
+      this->prox_lanes([=](std::size_t i, std::size_t n) { return -rate(i) * sum[n]; },
+                       [=](std::size_t i) { return rate(i) * level[i]; }, weight, to);
+    } else {  // once for all outputs
+      double* c = rates_.data();
+      side_by_side(this->m_, [=](std::size_t i) { c[i] = rate(i); });
+      this->prox_lanes([=](std::size_t i, std::size_t n) { return -c[i] * sum[n]; },
+                       [=](std::size_t i) { return c[i] * level[i]; }, weight, to);
+    }
   }
 };
 

@@ -44,16 +44,16 @@ class SpareMemory {
     if (mapped.size <= most) std::swap(mapped, kept_[next_]), next_ = (next_ + 1) % count;
     if (mapped.base) munmap(mapped.base, mapped.size);
   }
-  // Memory of this very size, not cleared; or none.
+  // At least so much memory, and not much more, not cleared; or none.
   Mapped take(std::size_t size) {
     for (Mapped& kept : kept_) {
-      if (kept.size == size) return std::exchange(kept, Mapped{});
+      if (kept.size >= size && kept.size / 2 <= size) return std::exchange(kept, Mapped{});
     }
     return {};
   }
 
  private:
-  static constexpr std::size_t most = 8 << 20, count = 2;
+  static constexpr std::size_t most = 16 << 20, count = 2;
   Mapped kept_[count];
   std::size_t next_ = 0;
 };

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import gossamer as gs
-from gossamer import _core, lanes, tuning
+from gossamer import _core, lanes, methods, tuning
 from gossamer.rows import Rows, csr_arrays
 from test_online_laws import LOGISTIC, MULTINOMIAL, PROBLEMS, features
 
@@ -147,6 +147,55 @@ def test_passes_and_shuffling_as_if_alone(method):
         single = gs.OnlineClassifier(alpha=float(alpha), method=method, max_passes=5, random_state=3).fit(X, y)
         assert_same_weights(path.at(alpha).coef_, single.coef_)
         assert_allclose(path.at(alpha).progressive_loss_, single.progressive_loss_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("method", METHODS)
+def test_lanes_in_parts_are_the_same(method, classes):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((700, 50), density=0.5, rng=rng, format="csr")  # worth a thread
+    loss, outputs = (gs.Logistic(), 1) if classes == 2 else (gs.Multinomial(), 3)
+    y = rng.integers(classes, size=(700, 1)).astype(float)
+    rows = Rows(*csr_arrays(X), 2 * y - 1 if classes == 2 else y, rng.random(700))
+    setup = methods.Setup(50, outputs, 0.0, fit_intercept=True)
+    settings = lanes.Lanes(np.geomspace(0.1, 1e-4, 18), np.linspace(0.1, 2.0, 18))
+
+    def taught(learner, begin, end):
+        learner.scoring = begin > 0
+        step = np.linspace(1.0, 0.5, end - begin)
+        rows.part(begin, end).teach(learner, step, _core.loss_call(loss._core()))
+        return learner
+
+    def seen(learner):
+        cells, some = 18 * outputs, np.array([3, 1], np.int32)
+        W, b, W_some, b_some = np.empty((50, cells)), np.empty(cells), np.empty((2, cells)), np.empty(cells)
+        counts = np.empty(cells, np.int64)
+        learner.read(W, b)
+        learner.read_some(some, W_some, b_some)
+        learner.count_nonzeros(counts)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        index, value = np.empty(starts[-1], np.int64), np.empty(starts[-1])
+        learner.gather(starts[:-1].copy(), index, value)
+        yield from (W, b, W_some, b_some, counts, index, value, learner.losses, learner.squares, learner.intercepts)
+        yield np.array([learner.rounds, learner.weight_seen, learner.scored, learner.scored_squares])
+        for lane in (0, 9, 17):
+            W, b = np.empty((50, outputs)), np.empty(outputs)
+            learner.read_lane(lane, W, b)
+            yield from (W, b, *learner.alone(lane).values())
+
+    def made(parts):
+        return lanes.make(METHODS[method], gs.L1() if outputs == 1 else gs.GroupL2(), setup, settings, parts)
+
+    whole = taught(taught(made(1), 0, 20), 20, 700)
+    assert np.count_nonzero(next(seen(whole))) > 50
+    for parts in (2, 3):
+        split = taught(made(parts), 0, 20)
+        again = made(parts)
+        again.restore(split.state())
+        for learner in (taught(split, 20, 700), taught(again, 20, 700)):
+            for mine, theirs in zip(seen(learner), seen(whole), strict=True):
+                assert_array_equal(mine, theirs)
+        assert any(name.endswith("_of_part_1") for name in split.state())
 
 
 def test_long_streams_settle_their_records():

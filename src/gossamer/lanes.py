@@ -28,6 +28,7 @@ from gossamer.targets import Targets
 from gossamer.training import Trainer, grow
 
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
+TOGETHER = 8  # lanes that learn on one thread, where there are as many for another
 SEARCHED = 16  # lanes side by side in the search for steps, so that their state stays in the cache
 
 
@@ -74,8 +75,11 @@ def check(method: Any, penalty: Any) -> None:
         )
 
 
-def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes) -> Any:
-    """Return a new learner with these lanes, or raise where there is no rule for them."""
+def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, parts: int = 1) -> Any:
+    """Return a new learner with these lanes, or raise where there is no rule for them.
+
+    Lanes in several parts learn on several threads; what they learn is the same.
+    """
     check(method, penalty)
     maker: Any
     match method:
@@ -89,7 +93,7 @@ def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes) -> Any:
             maker = partial(_core.ftrl_lanes, float(method.beta))
     rows = methods.rowwise(penalty, setup)
     assert rows is not None
-    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces))
+    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces), parts)
     return maker(*rows, settings)
 
 
@@ -159,7 +163,7 @@ class PathTrainer(Trainer):
     notices = False  # lanes do not look
 
     def _made(self, pace: Lanes) -> Any:
-        return make(self.method, self.penalty, self.setup, pace)
+        return make(self.method, self.penalty, self.setup, pace, max(1, len(pace.alphas) // TOGETHER))
 
     def _paces(self, alphas: Array, pace: Any) -> Array:
         """Return the same pace for all; a schedule is followed as it is."""

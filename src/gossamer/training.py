@@ -68,6 +68,8 @@ class Trainer:
 
     # Learning
 
+    _chunk = 256  # rows between two looks at the clock, so that Ctrl-C is heard
+
     def check_steps(self, count: int) -> None:
         """Raise if a schedule given as a function has no proper steps for the next rounds."""
         if callable(self.method.pace):
@@ -97,15 +99,18 @@ class Trainer:
         return rows.part(take, len(rows))
 
     def _teach(self, learner: Any, pace: Any, rows: Rows) -> None:
-        """Learn in chunks of a fraction of a second, so that Ctrl-C is heard between them."""
+        """Learn in chunks of a fraction of a second."""
         eta = self._steps(pace, int(learner.rounds) + 1, len(rows))
-        begin, chunk = 0, 256
+        begin = 0
         while begin < len(rows):
-            end = min(begin + chunk, len(rows))
+            end = min(begin + self._chunk, len(rows))
             start = time.perf_counter()
             rows.part(begin, end).teach(learner, eta[begin:end], self._loss_call)
             took = time.perf_counter() - start
-            chunk = chunk * 2 if took < 0.05 else max(1, chunk // 2) if took > 0.2 else chunk
+            if took > 0.2:
+                self._chunk = max(1, (end - begin) // 2)
+            elif took < 0.05 and end - begin == self._chunk:
+                self._chunk *= 2
             begin = end
 
     def _steps(self, pace: Any, first: int, count: int) -> Array:
@@ -163,6 +168,7 @@ class Trainer:
         state = dict(self.__dict__)
         state["learner"] = self.learner.state()
         del state["_loss_call"]
+        state.pop("_chunk", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
