@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import gossamer as gs
-from gossamer import _core, lanes, methods, tuning
+from gossamer import _core, lanes, methods, strengths, tuning
 from gossamer.rows import Rows, csr_arrays
 from test_online_laws import LOGISTIC, MULTINOMIAL, PROBLEMS, features
 
@@ -147,6 +147,24 @@ def test_passes_and_shuffling_as_if_alone(method):
         single = gs.OnlineClassifier(alpha=float(alpha), method=method, max_passes=5, random_state=3).fit(X, y)
         assert_same_weights(path.at(alpha).coef_, single.coef_)
         assert_allclose(path.at(alpha).progressive_loss_, single.progressive_loss_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", [name for name in AUTO if "theory" not in name])
+def test_steps_are_tried_side_by_side_or_one_by_one(method):
+    method, rng = AUTO[method], np.random.default_rng(5)
+    X = sp.random_array((200, 30), density=0.3, rng=rng, format="csr")
+    y = np.sign(X @ rng.normal(size=30) + rng.normal(size=200))[:, None]
+    rows, call = Rows(*csr_arrays(X), y, None), _core.loss_call(gs.Logistic()._core())
+    setup = methods.Setup(30, 1, 1e-3, fit_intercept=True)
+    paces = tuning._candidates(method, gs.Logistic(), rows, 1)
+    for n in (16, 64, 200):
+        part = rows.part(0, n)
+        together = tuning._side_by_side(method, gs.L1(), setup, np.array([1e-3]), call, part, paces)
+        assert together == [tuning._one_by_one(method, gs.L1(), setup, call, part, paces)]
+    many = np.geomspace(0.1, 1e-3, 5)  # on two threads
+    together = tuning._side_by_side(method, gs.L1(), setup, many, call, rows, paces)
+    apart = [tuning._one_by_one(method, gs.L1(), replace(setup, alpha=float(a)), call, rows, paces) for a in many]
+    assert_array_equal(together, apart)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -310,7 +328,7 @@ def test_the_grid_starts_where_weights_begin():
     top = gs.OnlineRegressorCV(4, shuffle=False).fit(X, y).alphas_[0]
     gradient = (X - X.mean(axis=0)).T @ (y - y.mean()) / len(y)
     assert_allclose(top, np.abs(gradient).max(), rtol=1e-9)
-    assert_allclose(gs.OnlineRegressorCV(4).fit(X, y).alphas_ / top, np.geomspace(1, lanes.SPAN, 4), rtol=1.0)
+    assert_allclose(gs.OnlineRegressorCV(4).fit(X, y).alphas_ / top, np.geomspace(1, strengths.SPAN, 4), rtol=1.0)
 
 
 @pytest.mark.parametrize(

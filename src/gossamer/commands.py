@@ -26,6 +26,7 @@ from gossamer.running import Progress, choose_strength, fitted, measured, run
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.streaming import Problem, Streaming, as_classes
+from gossamer.strengths import PathTrainer
 
 STRENGTHS = 16  # learned at once, to choose from
 ALPHA = 1e-5  # where there is no choice
@@ -84,7 +85,7 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     facts = {"penalty": options.penalty, "alpha": alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
     if path is not None:
-        stream.make = partial(lanes.PathTrainer, alphas=path)
+        stream.make = partial(PathTrainer, alphas=path)
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
     show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from gossamer import methods, targets
 from gossamer.arrays import Array
 from gossamer.callbacks import Tasks
-from gossamer.lanes import PathTrainer, checked_alphas
 from gossamer.online import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.rows import Rows
+from gossamer.strengths import PathTrainer, checked_alphas
 from gossamer.training import Trainer
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]

@@ -12,18 +12,20 @@ targets: with h the curvature of the loss, S the root mean square of its slope a
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gossamer import methods, penalties
+from gossamer import lanes, methods, penalties
 from gossamer.arrays import Array
 from gossamer.rows import Rows
 from gossamer.schedules import steps
 
 PREFIX = 2048
 FIRST = 16
+TOGETHER = 16  # lanes of a search, so that their state stays in the cache
 
 
 def checkpoint(n: int) -> int:
@@ -49,24 +51,80 @@ def default_pace(method: Any) -> float:
 
 def choose(method: Any, penalty: Any, setup: methods.Setup, loss: Any, loss_call: Any, rows: Rows) -> float:
     """Return the step (or γ) for these rows."""
+    return float(choose_each(method, penalty, setup, np.array([setup.alpha]), loss, loss_call, rows)[0])
+
+
+def choose_each(
+    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss: Any, loss_call: Any, rows: Rows
+) -> Array:
+    """Return the step (or γ) for these rows and each strength."""
     rows = rows.compact()
     if method.pace == "theory":
-        return _theory(method, penalty, setup, loss, rows)
+        return np.array([_theory(method, penalty, replace(setup, alpha=float(a)), loss, rows) for a in alphas])
     small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
-    paces = _candidates(method, loss, rows, setup.outputs)
-    lanes = [(float(pace), method.make(penalty, setup)) for pace in paces]
+    paces = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
+    if lanes.refusal(method, penalty) is not None:
+        setups = [replace(setup, alpha=float(a)) for a in alphas]
+        return np.array([_one_by_one(method, penalty, s, loss_call, small, paces) for s in setups])
+    return _side_by_side(method, penalty, setup, alphas, loss_call, small, paces)
+
+
+def _one_by_one(method: Any, penalty: Any, setup: methods.Setup, loss_call: Any, rows: Rows, paces: Array) -> float:
+    """Return the best of some steps: the better half after the first quarter of the rows, the best on the rest."""
+    tried = [(float(pace), method.make(penalty, setup)) for pace in paces]
     begin = 0
-    for end in (len(small) // 4, len(small)):  # the better half after the first quarter, the best on the rest
-        part = small.part(begin, end)
+    for end in (len(rows) // 4, len(rows)):
+        part = rows.part(begin, end)
         scores = []
-        for pace, learner in lanes:
+        for pace, learner in tried:
             before, seen = learner.loss_seen, learner.weight_seen
             part.teach(learner, steps(method.schedule(pace), begin + 1, len(part)), loss_call)
             loss = (learner.loss_seen - before) / (learner.weight_seen - seen)
             scores.append(loss if np.isfinite(loss) else np.inf)
-        best = np.argsort(scores, kind="stable")[: len(lanes) // 2]
-        lanes, begin = [lanes[i] for i in best], end
-    return lanes[0][0]
+        best = np.argsort(scores, kind="stable")[: len(tried) // 2]
+        tried, begin = [tried[i] for i in best], end
+    return tried[0][0]
+
+
+def _side_by_side(
+    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss_call: Any, rows: Rows, paces: Array
+) -> Array:
+    """Return the same for each strength, trying the steps of one or several of them in one pass."""
+    quarter = len(rows) // 4
+
+    def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
+        """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
+        learner = lanes.make(method, penalty, setup, lanes.Lanes(np.repeat(some, tried.shape[1]), tried.ravel()))
+        for first, last in ((0, begin), (begin, end)):
+            learner.scoring = last == end
+            part = rows.part(first, last)
+            part.teach(learner, steps(method.schedule(1.0), first + 1, len(part)), loss_call)
+        loss = learner.losses.reshape(tried.shape)
+        order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
+        return np.take_along_axis(tried, order, axis=1)
+
+    def best(some: Array) -> Array:
+        tried = ranked(some, np.tile(paces, (len(some), 1)), 0, quarter)[:, : len(paces) // 2]
+        return ranked(some, tried, quarter, len(rows))[:, 0]
+
+    each = max(1, TOGETHER // len(paces))  # strengths at once
+    groups = [alphas[i : i + each] for i in range(0, len(alphas), each)]
+    if len(groups) == 1:
+        return best(alphas)
+    found: list[Any] = [None] * len(groups)
+
+    def work(first: int) -> None:
+        for i in range(first, len(groups), 2):
+            found[i] = best(groups[i])
+
+    other = threading.Thread(target=work, args=(1,))
+    other.start()
+    try:
+        work(0)
+    finally:
+        other.join()
+    # What failed there is tried here, and fails where the caller sees it.
+    return np.concatenate([best(g) if f is None else f for f, g in zip(found, groups, strict=True)])
 
 
 def _compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:
