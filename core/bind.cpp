@@ -568,12 +568,12 @@ void bind_lanes(nb::module_& m) {
   nb::class_<LaneSettings>(m, "LaneSettings")
       .def(
           "__init__",
-          [](LaneSettings* self, Vector<const double> alphas, Vector<const double> paces, std::size_t parts) {
+          [](LaneSettings* self, Vector<const double> alphas, Vector<const double> paces, std::size_t together) {
             if (alphas.size() == 0 || alphas.size() != paces.size())
               throw std::invalid_argument("Lanes need one strength and one pace each.");
-            new (self) LaneSettings{numbers(alphas), numbers(paces), parts};
+            new (self) LaneSettings{numbers(alphas), numbers(paces), together};
           },
-          "alphas"_a, "paces"_a, "parts"_a);
+          "alphas"_a, "paces"_a, "together"_a);
   nb::class_<Lanes, Learner>(m, "Lanes")
       .def_rw("scoring", &Lanes::scoring)
       .def_prop_ro("lanes", &Lanes::lanes)

@@ -300,8 +300,7 @@ class AdaptiveDualRule {
       return;
     }
     const Quad s = gather(&slots_[0], j, stride()) + squares, sum = gather(&slots_[3], j, stride()) + g;
-    const Quad root{std::sqrt(s[0]), std::sqrt(s[1]), std::sqrt(s[2]), std::sqrt(s[3])};
-    const Quad c = spread_four(eta_) / (gather(&slots_[1], j, stride()) * root);
+    const Quad c = spread_four(eta_) / (gather(&slots_[1], j, stride()) * root(s));
     for (int n = 0; n < 4; ++n) {
       double* slot = &slots_[static_cast<std::size_t>(j[n]) * stride()];
       slot[0] = s[n], slot[2] = c[n], slot[3] = sum[n];

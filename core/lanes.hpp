@@ -16,6 +16,9 @@
 //     alone(j, lane, numbers)   what the rule with one setting (fobos.hpp, dual.hpp) would keep of the feature, under
 //                               the name slots_name
 //     visit(f)                  as in learner.hpp
+//     eight(), accumulate_eight(row, z), update_eight(row)
+//                               instead, if the rule likes: whether it has eight lanes and this goes, and then all
+//                               features of an example in one loop, where the numbers of the lanes stay in registers
 #pragma once
 
 #include <algorithm>
@@ -36,14 +39,21 @@ namespace gossamer {
 // What the lanes differ in.
 struct LaneSettings {
   std::vector<double> alphas, paces;
-  std::size_t parts = 1;  // that learn on threads of their own (split_lanes.hpp)
+  std::size_t together;  // lanes that learn on one thread (split_lanes.hpp)
 
   std::size_t count() const { return alphas.size(); }
   // Those of lanes first … last − 1.
   LaneSettings some(std::size_t first, std::size_t last) const {
     auto from = [=](const std::vector<double>& all) { return std::vector(&all[first], &all[first] + (last - first)); };
-    return {from(alphas), from(paces)};
+    return {from(alphas), from(paces), together};
   }
+};
+
+// The features of an example, and those of the next one, which are fetched on the way.
+struct LaneRow {
+  std::span<const std::int32_t> index;
+  const double* value;
+  const std::int32_t *next, *next_end;
 };
 
 // What the outside sees of a learner with lanes: a learner with m · k outputs, and more.
@@ -186,11 +196,8 @@ class LaneEngine final : public Lanes {
     }
   }
 
-  // An example, and the features of the next one, which are fetched on the way.
-  struct Row {
-    std::span<const std::int32_t> index;
-    const double* value;
-    std::span<const std::int32_t> next;
+  struct Example {
+    LaneRow row;
     const double* y;
     double weight, step;
   };
@@ -212,52 +219,64 @@ class LaneEngine final : public Lanes {
       if (weight == 0) continue;
       const T* value = examples.value + examples.begins[i];
       const double* y = examples.y + i * examples.targets;
-      Row row{features(i), nullptr, features(i + 1), y, weight, examples.step[i]};
+      const auto here = features(i), next = features(i + 1);
+      Example example{{here, nullptr, next.data(), next.data() + next.size()}, y, weight, examples.step[i]};
       if constexpr (std::is_same_v<T, double>) {
-        row.value = value;
+        example.row.value = value;
       } else {
-        converted.assign(value, value + row.index.size());
-        row.value = converted.data();
+        converted.assign(value, value + here.size());
+        example.row.value = converted.data();
       }
-      wide ? learn_wide(row, loss) : learn_plain(row, loss);
+      wide ? learn_wide(example, loss) : learn_plain(example, loss);
     }
   }
 
 #ifdef GOSSAMER_WIDE
-  [[gnu::target("avx2"), gnu::flatten]] void learn_wide(const Row& row, const LossCall& loss) { learn_row(row, loss); }
+  [[gnu::target("avx2"), gnu::flatten]] void learn_wide(const Example& one, const LossCall& loss) {
+    learn_one(one, loss);
+  }
 #else
-  void learn_wide(const Row& row, const LossCall& loss) { learn_plain(row, loss); }
+  void learn_wide(const Example& one, const LossCall& loss) { learn_plain(one, loss); }
 #endif
-  [[gnu::flatten]] void learn_plain(const Row& row, const LossCall& loss) { learn_row(row, loss); }
+  [[gnu::flatten]] void learn_plain(const Example& one, const LossCall& loss) { learn_one(one, loss); }
 
-  [[gnu::always_inline]] void learn_row(const Row& row, const LossCall& loss) {
-    const std::int32_t *index = row.index.data(), *ahead = row.next.data(), *ahead_end = ahead + row.next.size();
-    const std::size_t count_here = row.index.size();
-    const double* value = row.value;
-    double* z = z_.data();
+  [[gnu::always_inline]] void learn_one(const Example& one, const LossCall& loss) {
+    LaneRow row = one.row;
     const auto b = intercept_.values();
     if (b.empty()) {
       std::fill(z_.begin(), z_.end(), 0.0);
     } else {
       std::copy(b.begin(), b.end(), z_.begin());
     }
-    rule_.begin(row.step, count_here);
-    for (std::size_t n = 0; n < count_here; ++n) {
-      if (ahead < ahead_end) rule_.prefetch(static_cast<std::size_t>(*ahead++));
-      rule_.accumulate(static_cast<std::size_t>(index[n]), value[n], n, z);
-    }
-    loss(z_, row.y, slope_, values_);
-    count(values_.data(), row.weight);
-    if (row.weight != 1) {
-      for (double& s : slope_) s *= row.weight;
+    rule_.begin(one.step, row.index.size());
+    accumulate(row, z_.data());
+    loss(z_, one.y, slope_, values_);
+    count(values_.data(), one.weight);
+    if (one.weight != 1) {
+      for (double& s : slope_) s *= one.weight;
     }
     rule_.receive(slope_.data());
-    for (std::size_t n = 0; n < count_here; ++n) {
-      if (ahead < ahead_end) rule_.prefetch(static_cast<std::size_t>(*ahead++));
-      rule_.update(static_cast<std::size_t>(index[n]), value[n], n);
-    }
+    update(row);
     if (!b.empty()) intercept_.update(slope_, loss.tame_slope());
     rule_.end();
+  }
+  [[gnu::always_inline]] void accumulate(LaneRow& row, double* z) {
+    if constexpr (requires { rule_.eight(); }) {
+      if (rule_.eight()) return rule_.accumulate_eight(row, z);
+    }
+    for (std::size_t n = 0; n < row.index.size(); ++n) {
+      rule_.fetch_next(row);
+      rule_.accumulate(static_cast<std::size_t>(row.index[n]), row.value[n], n, z);
+    }
+  }
+  [[gnu::always_inline]] void update(LaneRow& row) {
+    if constexpr (requires { rule_.eight(); }) {
+      if (rule_.eight()) return rule_.update_eight(row);
+    }
+    for (std::size_t n = 0; n < row.index.size(); ++n) {
+      rule_.fetch_next(row);
+      rule_.update(static_cast<std::size_t>(row.index[n]), row.value[n], n);
+    }
   }
 };
 
@@ -267,7 +286,10 @@ class LaneRule {
  public:
   static constexpr const char* slots_name = "slots";
 
-  void prefetch(std::size_t j) const {
+  // (It changes the row: what does nothing but fetch is taken out by compilers that find it does nothing.)
+  void fetch_next(LaneRow& row) const {
+    if (row.next == row.next_end) return;
+    const auto j = static_cast<std::size_t>(*row.next++);
     if (head_ > 0) __builtin_prefetch(&heads_[j * head_], 1);
     const auto* slot = reinterpret_cast<const char*>(numbers(j));
     for (std::size_t byte = 0; byte < stride_ * sizeof(double); byte += 64) __builtin_prefetch(slot + byte, 1);
@@ -361,5 +383,9 @@ class LaneRule {
 
 // No rate may be infinite: where nothing was learned the sums are zero, and zero must come out.
 inline double safe(double divisor) { return std::max(divisor, 1e-150); }
+[[gnu::always_inline]] inline Quad safe(Quad divisor) {
+  const Quad least = spread_four(1e-150);
+  return divisor < least ? least : divisor;
+}
 
 }  // namespace gossamer

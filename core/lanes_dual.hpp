@@ -89,7 +89,10 @@ struct ScaleFree {
   static constexpr bool proximal = false;
   double see(double* head, double x) const { return *head = std::max(*head, std::fabs(x)); }
   double seen(const double* head) const { return *head; }
-  double divisor(double largest, double root) const { return largest * root; }
+  template <class T>
+  [[gnu::always_inline]] T divisor(double largest, T root) const {
+    return largest * root;
+  }
 };
 
 // FTRL: c = η / (β + √s_j)
@@ -149,6 +152,38 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
       this->each_cell([=](std::size_t, std::size_t c) { sum[c] += x * slope[c]; });
     }
   }
+  bool eight() const
+    requires(K == 1 && std::is_same_v<P, L1> && std::is_same_v<Rate, ScaleFree>)
+  {
+    return this->m_ == 8 && this->weights_.empty();
+  }
+  [[gnu::always_inline]] void accumulate_eight(LaneRow& row, double* z) {
+    double *heads = this->head(0), *slots = this->numbers(0);
+    const Quad eta0 = load_four(&etas_[0]), eta1 = load_four(&etas_[4]);
+    const Quad level0 = load_four(&levels_[0]), level1 = load_four(&levels_[4]);
+    Quad z0 = load_four(z), z1 = load_four(z + 4);
+    for (std::size_t n = 0; n < row.index.size(); ++n) {
+      fetch_next_eight(row, heads, slots);
+      const auto j = static_cast<std::size_t>(row.index[n]);
+      const double x = row.value[n], other = rate_.see(heads + j, x), *s = slots + 16 * j, *sum = s + 8;
+      const Quad c0 = eta0 / safe(rate_.divisor(other, root(load_four(s))));
+      const Quad c1 = eta1 / safe(rate_.divisor(other, root(load_four(s + 4))));
+      z0 += x * soft(-c0 * load_four(sum), c0 * level0);
+      z1 += x * soft(-c1 * load_four(sum + 4), c1 * level1);
+    }
+    store_four(z, z0), store_four(z + 4, z1);
+  }
+  [[gnu::always_inline]] void update_eight(LaneRow& row) {
+    double *heads = this->head(0), *slots = this->numbers(0);
+    const Quad slope0 = load_four(slope_), slope1 = load_four(slope_ + 4);
+    for (std::size_t n = 0; n < row.index.size(); ++n) {
+      fetch_next_eight(row, heads, slots);
+      double *s = slots + 16 * static_cast<std::size_t>(row.index[n]), *sum = s + 8;
+      const Quad g0 = row.value[n] * slope0, g1 = row.value[n] * slope1;
+      store_four(s, load_four(s) + g0 * g0), store_four(s + 4, load_four(s + 4) + g1 * g1);
+      store_four(sum, load_four(sum) + g0), store_four(sum + 4, load_four(sum + 4) + g1);
+    }
+  }
   void end() {
     rounds_ += 1;
     set_levels();
@@ -180,6 +215,11 @@ class AdaptiveDualLanes : public LaneRule<K, P> {
   std::vector<double> levels_;         // t α of each lane
   std::vector<double> kept_;           // weights of the example's features, as they were when it came
 
+  [[gnu::always_inline]] static void fetch_next_eight(LaneRow& row, const double* heads, const double* slots) {
+    if (row.next == row.next_end) return;
+    const auto j = static_cast<std::size_t>(*row.next++);
+    __builtin_prefetch(heads + j, 1), __builtin_prefetch(slots + 16 * j, 1), __builtin_prefetch(slots + 16 * j + 8, 1);
+  }
   void set_levels() {
     for (std::size_t i = 0; i < this->m_; ++i) levels_[i] = rounds_ * this->alphas_[i];
   }

@@ -27,12 +27,12 @@ std::unique_ptr<Lanes> one_part(const RowPenalty& penalty, const Setup& given, c
   return std::unique_ptr<Lanes>(static_cast<Lanes*>(learner.release()));
 }
 
-// The same in as many parts as the lanes are to have, of whole vectors where there are enough.
+// The same in parts, where there are more lanes than learn on one thread.
 template <class Make>
 std::unique_ptr<Lanes> with_lane_types(const RowPenalty& penalty, const Setup& s, const LaneSettings& lanes,
                                        Make make) {
-  if (lanes.parts <= 1) return one_part(penalty, s, lanes, make);
-  const std::size_t count = lanes.count(), each = ((count + lanes.parts - 1) / lanes.parts + 3) / 4 * 4;
+  const std::size_t count = lanes.count(), each = lanes.together;
+  if (count <= each) return one_part(penalty, s, lanes, make);
   SplitLanes::Parts parts;
   for (std::size_t first = 0; first < count; first += each) {
     parts.push_back(one_part(penalty, s, lanes.some(first, std::min(first + each, count)), make));

@@ -4,6 +4,7 @@
 // takes or returns them is inlined by force, since the two kinds of loop would not pass them in the same registers.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -20,6 +21,13 @@ inline Pack load(const double* p) {
   std::memcpy(&x, p, sizeof x);
   return x;
 }
+
+[[gnu::always_inline]] inline Quad load_four(const double* p) {
+  Quad x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+}
+[[gnu::always_inline]] inline void store_four(double* p, Quad x) { std::memcpy(p, &x, sizeof x); }
 
 inline Pack spread(double x) { return Pack{x, x}; }
 [[gnu::always_inline]] inline Quad spread_four(double x) { return Quad{x, x, x, x}; }
@@ -58,6 +66,10 @@ struct PositivePart {
   return reinterpret_cast<Quad>(reinterpret_cast<QuadBits>(x) & mask);
 }
 [[gnu::always_inline]] inline bool any(QuadBits mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+
+[[gnu::always_inline]] inline Quad root(Quad x) {
+  return Quad{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
+}
 
 // The least of four.
 [[gnu::always_inline]] inline double least(Quad x) {

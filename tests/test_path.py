@@ -201,14 +201,14 @@ def test_lanes_in_parts_are_the_same(method, classes):
             learner.read_lane(lane, W, b)
             yield from (W, b, *learner.alone(lane).values())
 
-    def made(parts):
-        return lanes.make(METHODS[method], gs.L1() if outputs == 1 else gs.GroupL2(), setup, settings, parts)
+    def made(together):
+        return lanes.make(METHODS[method], gs.L1() if outputs == 1 else gs.GroupL2(), setup, settings, together)
 
-    whole = taught(taught(made(1), 0, 20), 20, 700)
+    whole = taught(taught(made(18), 0, 20), 20, 700)
     assert np.count_nonzero(next(seen(whole))) > 50
-    for parts in (2, 3):
-        split = taught(made(parts), 0, 20)
-        again = made(parts)
+    for together in (5, 8, 12):
+        split = taught(made(together), 0, 20)
+        again = made(together)
         again.restore(split.state())
         for learner in (taught(split, 20, 700), taught(again, 20, 700)):
             for mine, theirs in zip(seen(learner), seen(whole), strict=True):

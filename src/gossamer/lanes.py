@@ -11,6 +11,8 @@ from gossamer import _core, methods, penalties
 from gossamer.arrays import Array
 from gossamer.records import record
 
+TOGETHER = 8  # lanes on one thread: those of the default method then learn in registers
+
 
 @record
 class Lanes:
@@ -47,10 +49,10 @@ def check(method: Any, penalty: Any) -> None:
         raise error
 
 
-def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, parts: int = 1) -> Any:
+def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, together: int = TOGETHER) -> Any:
     """Return a new learner with these lanes, or raise where there is no rule for them.
 
-    Lanes in several parts learn on several threads; what they learn is the same.
+    Those that are not together learn on several threads; what they learn is the same.
     """
     check(method, penalty)
     maker: Any
@@ -65,5 +67,5 @@ def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, parts: i
             maker = partial(_core.ftrl_lanes, float(method.beta))
     rows = methods.rowwise(penalty, setup)
     assert rows is not None
-    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces), parts)
+    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces), together)
     return maker(*rows, settings)

@@ -26,7 +26,6 @@ from gossamer.targets import Targets
 from gossamer.training import Trainer, grow
 
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
-TOGETHER = 8  # lanes that learn on one thread, where there are as many for another
 
 
 def checked_alphas(alphas: Any) -> int | Array:
@@ -111,7 +110,7 @@ class PathTrainer(Trainer):
     notices = False  # lanes do not look
 
     def _made(self, pace: Lanes) -> Any:
-        return lanes.make(self.method, self.penalty, self.setup, pace, max(1, len(pace.alphas) // TOGETHER))
+        return lanes.make(self.method, self.penalty, self.setup, pace)
 
     def _paces(self, alphas: Array, pace: Any) -> Array:
         """Return the same pace for all; a schedule is followed as it is."""

@@ -25,7 +25,6 @@ from gossamer.schedules import steps
 
 PREFIX = 2048
 FIRST = 16
-TOGETHER = 16  # lanes of a search, so that their state stays in the cache
 
 
 def checkpoint(n: int) -> int:
@@ -94,6 +93,10 @@ def _side_by_side(
 
     def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
         """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
+        most = max(1, lanes.TOGETHER // tried.shape[1])
+        if len(some) > most:
+            cuts = range(0, len(some), most)
+            return np.concatenate([ranked(some[i : i + most], tried[i : i + most], begin, end) for i in cuts])
         learner = lanes.make(method, penalty, setup, lanes.Lanes(np.repeat(some, tried.shape[1]), tried.ravel()))
         for first, last in ((0, begin), (begin, end)):
             learner.scoring = last == end
@@ -107,8 +110,7 @@ def _side_by_side(
         tried = ranked(some, np.tile(paces, (len(some), 1)), 0, quarter)[:, : len(paces) // 2]
         return ranked(some, tried, quarter, len(rows))[:, 0]
 
-    each = max(1, TOGETHER // len(paces))  # strengths at once
-    groups = [alphas[i : i + each] for i in range(0, len(alphas), each)]
+    groups = [alphas[i : i + 2] for i in range(0, len(alphas), 2)]  # the better halves of two are as many as all of one
     if len(groups) == 1:
         return best(alphas)
     found: list[Any] = [None] * len(groups)
