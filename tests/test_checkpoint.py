@@ -206,6 +206,19 @@ def test_a_broken_checkpoint_is_refused(tmp_path):
         Checkpoint(tmp_path, 1, {}).resume(Streaming(Problem(*_parts())), _source(data))
 
 
+def test_a_checkpoint_with_another_byte_or_length_is_refused(tmp_path):
+    path = tmp_path / "c"
+    container.write(path, {"schema": "checkpoint 1"}, {"a": np.arange(9.0)}, container.CRASH_MAGIC)
+    whole = path.read_bytes()
+    assert container.parse(whole)[1]["a"].tolist() == list(range(9))
+    for at in range(len(whole)):
+        for broken in (whole[:at], whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]):
+            with pytest.raises(container.FileError):
+                container.parse(broken)
+    with pytest.raises(container.FileError):
+        container.parse(whole + b"0")
+
+
 def test_files_of_a_killed_writer_are_removed(tmp_path):
     left = tmp_path / f".{NAME}.abc"
     left.write_bytes(b"half")

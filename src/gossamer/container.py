@@ -1,10 +1,13 @@
 """One file of data: a JSON header, raw arrays, a checksum. No pickle, no code; read with nothing taken on trust.
 
-8 bytes   the magic word
+8 bytes   a magic word
 8 bytes   the length h of the header, little-endian
 h bytes   the header, JSON in UTF-8; "arrays" lists name, type and length of each array
 ...       the arrays, little-endian, one after the other
-32 bytes  SHA-256 of all that comes before
+...       a checksum of all that comes before
+
+A file that travels ends with SHA-256 (32 bytes), one that is to survive a crash with CRC-32 (4 bytes), which takes a
+third of the time. The magic word tells.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ import contextlib
 import hashlib
 import json
 import os
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +25,44 @@ import numpy as np
 
 from gossamer.arrays import Array
 
-MAGIC = b"gossamer"
+MAGIC, CRASH_MAGIC = b"gossamer", b"gossckpt"
 TYPES = {"<f8", "<f4", "<i8", "<i4", "|u1"}
-_SUM = 32
 
 
 class FileError(ValueError):
     """A file that is not what it should be."""
 
 
-def write(path: Any, header: dict[str, Any], arrays: dict[str, Array]) -> None:
+def _sha256(parts: Iterable[Any]) -> bytes:
+    checksum = hashlib.sha256()
+    for part in parts:
+        checksum.update(part)
+    return checksum.digest()
+
+
+def _crc32(parts: Iterable[Any]) -> bytes:
+    checksum = 0
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    return checksum.to_bytes(4, "little")
+
+
+SUMS = {MAGIC: (32, _sha256), CRASH_MAGIC: (4, _crc32)}  # length and function of the checksum
+
+
+def write(path: Any, header: dict[str, Any], arrays: dict[str, Array], magic: bytes = MAGIC) -> None:
     """Write a file so that at any instant, whatever happens, either the old or the new one is there, whole."""
     path = Path(path)
     kept = {name: np.ascontiguousarray(a).astype(a.dtype.newbyteorder("<"), copy=False) for name, a in arrays.items()}
     listed = [[name, a.dtype.str, len(a)] for name, a in kept.items()]
     words = json.dumps(header | {"arrays": listed}, ensure_ascii=False, allow_nan=False).encode()
-    checksum = hashlib.sha256()
+    parts: list[Any] = [magic, len(words).to_bytes(8, "little"), words, *(a.data for a in kept.values())]
+    parts.append(SUMS[magic][1](parts))
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     try:
         with temporary.open("xb") as file:
-            parts: list[Any] = [MAGIC, len(words).to_bytes(8, "little"), words, *(a.data for a in kept.values())]
             for part in parts:
-                checksum.update(part)
                 file.write(part)
-            file.write(checksum.digest())
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -70,10 +89,11 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def parse(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the header and the arrays in these bytes. Nothing larger than the bytes themselves is made."""
-    if len(data) < len(MAGIC) + 8 + _SUM or data[: len(MAGIC)] != MAGIC:
+    size, checksum = SUMS.get(data[: len(MAGIC)], (0, None))
+    if checksum is None or len(data) < len(MAGIC) + 8 + size:
         raise FileError("this is not a file of gossamer, or it is cut short.")
-    body, checksum = memoryview(data)[:-_SUM], data[-_SUM:]
-    if hashlib.sha256(body).digest() != checksum:
+    body = memoryview(data)[:-size]
+    if checksum([body]) != data[-size:]:
         raise FileError("the checksum is wrong: the file is broken or cut short.")
     start = len(MAGIC) + 8
     length = int.from_bytes(data[len(MAGIC) : start], "little")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import tempfile
 from pathlib import Path
@@ -67,8 +66,9 @@ def one_text(kind: str, data: bytes, block: int, skip: bool, folder: Path) -> in
 
 def one_model(data: bytes) -> None:
     """Load a model; past the checksum, to what is behind it."""
-    body = data[: -container._SUM] if len(data) > container._SUM else data
-    for sealed in (data, body + hashlib.sha256(body).digest()):
+    size, checksum = container.SUMS.get(data[:8], container.SUMS[container.MAGIC])
+    body = data[:-size] if len(data) > size else data
+    for sealed in (data, body + checksum([body])):
         try:
             made = model.checked(*container.parse(sealed))
         except container.FileError:
