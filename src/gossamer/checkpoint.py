@@ -6,6 +6,7 @@ Learning goes on while a thread does that.
 
 from __future__ import annotations
 
+import _thread
 import dataclasses
 import math
 import threading
@@ -39,7 +40,7 @@ class Checkpoint:
             left.unlink()
         self.every, self.settings = every, settings
         self._saved = 0  # rows at the last one
-        self._writer: threading.Thread | None = None  # from the first one to `finish`
+        self._writing = False  # whether there is a thread for it: from the first one to `finish`
         self._work: SimpleQueue[Any] = SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
@@ -76,9 +77,9 @@ class Checkpoint:
         header = {"schema": SCHEMA, "state": _packed(tree, arrays)}
         self._idle.clear()
         self._work.put((header, arrays))
-        if self._writer is None:
-            self._writer = threading.Thread(target=self._write, name="gossamer checkpoint", daemon=True)
-            self._writer.start()
+        if not self._writing:
+            _thread.start_new_thread(self._write, ())  # `threading` would wait until it runs
+            self._writing = True
 
     def _write(self) -> None:
         while (work := self._work.get()) is not None:
@@ -98,10 +99,9 @@ class Checkpoint:
     def finish(self) -> None:
         """Wait until what was to be written is on the disk."""
         self._idle.wait()
-        if self._writer is not None:
+        if self._writing:
             self._work.put(None)
-            self._writer.join()
-            self._writer = None
+            self._writing = False
         self._wait()
 
     def resume(self, stream: Streaming, source: Source) -> tuple[Position, int, int] | None:
@@ -179,10 +179,14 @@ def _packed(value: Any, arrays: dict[str, Array]) -> Any:
 
 def _zeros_at_the_end(flat: Array) -> int:
     """Return how many there are: a learner has room for features that did not come yet."""
-    count, step = 0, 1 << 12
-    while count < len(flat) and not flat[max(len(flat) - count - step, 0) : len(flat) - count].view(np.uint8).any():
-        count += step
-    return min(count, len(flat))
+    end, step = len(flat), 1 << 16
+    while end > 0 and step >= 1 << 10:
+        begin = max(end - step, 0)
+        if np.count_nonzero(flat[begin:end].view(f"u{flat.itemsize}")):
+            step //= 4
+        else:
+            end = begin
+    return len(flat) - end
 
 
 def _unpacked(value: Any, arrays: dict[str, Array]) -> Any:
