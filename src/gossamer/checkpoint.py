@@ -84,7 +84,7 @@ class Checkpoint:
     def _write(self) -> None:
         while (work := self._work.get()) is not None:
             try:
-                container.write(self.path, *work, container.CRASH_MAGIC)
+                container.write(self.path, work[0], work[1], container.CRASH_MAGIC)
             except BaseException as error:
                 self._failure = error
             del work  # its memory is free for the next one

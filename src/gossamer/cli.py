@@ -8,10 +8,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
-import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import gossamer
@@ -34,7 +32,7 @@ OK, FAILED, INTERRUPTED = 0, 1, 130  # 2 is argparse's, for a command that is wr
 def train(options: argparse.Namespace) -> int:
     """Learn a model from files."""
     with contextlib.closing(sources.source(options.data, options.format, **_reading(options))) as rows:
-        if options.checkpoint is None or not any(Path(options.checkpoint).glob("*")):
+        if options.checkpoint is None or _is_empty(options.checkpoint):
             rows.begin()
         from gossamer import commands
 
@@ -71,6 +69,14 @@ def demo(options: argparse.Namespace) -> int:
 
     demonstration.show()
     return OK
+
+
+def _is_empty(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is None
+    except OSError:  # there is none
+        return True
 
 
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
@@ -209,16 +215,26 @@ COMMANDS = {  # what each is for, what does it, and its options
 }
 
 
+class _Layout(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal; by itself it would load `shutil` to know how wide that is, which takes time."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS", 0)) or os.get_terminal_size().columns
+        except (ValueError, OSError):  # not a number; not a terminal
+            columns = 80
+        super().__init__(prog, width=columns - 2)
+
+
 def parser(command: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of the command line; of one command, if it is named: the options of the others take time."""
-    raw = argparse.RawDescriptionHelpFormatter
     top = argparse.ArgumentParser(
-        "gossamer", description="Sparse linear models from streams.", epilog=EXAMPLES, formatter_class=raw
+        "gossamer", description="Sparse linear models from streams.", epilog=EXAMPLES, formatter_class=_Layout
     )
     top.add_argument("--version", action="version", version=f"gossamer {gossamer.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (words, run, add) in COMMANDS.items():
-        p = commands.add_parser(name, help=words, epilog=EXAMPLES if name == "train" else None, formatter_class=raw)
+        p = commands.add_parser(name, help=words, epilog=EXAMPLES if name == "train" else None, formatter_class=_Layout)
         p.set_defaults(run=run)
         if command is None or name == command:
             add(p)
@@ -240,6 +256,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, OSError, ImportError, MemoryError) as error:
         words = str(error) or type(error).__name__
         if getattr(options, "json", False):
+            import json
+
             print(json.dumps({"error": words}))
         sys.stderr.write(f"gossamer {options.command}: {words}\n")
         return FAILED

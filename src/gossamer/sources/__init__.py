@@ -5,8 +5,8 @@ One file a format; `source` finds the one that fits, `read` puts all blocks toge
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer.sources import files
@@ -80,8 +80,8 @@ def again(data: Any, settings: dict[str, Any], **options: Any) -> Source:
 def is_paths(data: Any) -> bool:
     """Return whether data names files."""
     if isinstance(data, (list, tuple)):
-        return len(data) == 0 or isinstance(data[0], (str, Path))
-    return isinstance(data, (str, Path))
+        return len(data) == 0 or isinstance(data[0], (str, os.PathLike))
+    return isinstance(data, (str, os.PathLike))
 
 
 def is_table(data: Any) -> bool:
@@ -109,7 +109,7 @@ def _in_memory(data: Any, options: dict[str, Any]) -> Source:
 
 def detect(path: str) -> str:
     """Return the format of a file, by its ending or else by its first line."""
-    suffixes = [s.lower() for s in Path(path).suffixes]
+    suffixes = [f".{s}" for s in os.path.basename(path).lower().lstrip(".").split(".")[1:]]
     while suffixes and suffixes[-1] in files.COMPRESSED:
         suffixes.pop()
     for format, (_, _, endings) in FORMATS.items():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +84,8 @@ class Block:
 
     def taken(self, which: Array) -> Block:
         """Return some of the rows, compact."""
+        from dataclasses import replace
+
         import numpy as np
 
         lengths = np.diff(self.starts)[which]
@@ -159,7 +160,7 @@ class Rejects:
 
     def __init__(self, policy: Any = "stop") -> None:
         if isinstance(policy, tuple) and len(policy) == 2 and policy[0] == "quarantine":
-            self.path: Path | None = Path(policy[1])
+            self.path: str | None = os.fspath(policy[1])
         elif policy in ("stop", "skip"):
             self.path = None
         else:
@@ -173,7 +174,7 @@ class Rejects:
         """Begin, or go on after a checkpoint: what was collected later is forgotten."""
         self.count, self.size, self.examples = count, size, []
         if self.path is not None:
-            with self.path.open("ab") as file:
+            with open(self.path, "ab") as file:
                 file.truncate(size)
 
     def take(self, bad: tuple[BadLine, ...]) -> None:
@@ -186,6 +187,6 @@ class Rejects:
         self.count += len(bad)
         self.examples += [str(line) for line in bad[: max(0, 5 - len(self.examples))]]
         if self.path is not None:
-            with self.path.open("ab") as file:
+            with open(self.path, "ab") as file:
                 file.write(b"".join(line.text + b"\n" for line in bad))
                 self.size = file.tell()

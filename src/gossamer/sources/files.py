@@ -9,7 +9,6 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from gossamer.sources.blocks import ReadError
@@ -20,20 +19,20 @@ COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 
 def expanded(paths: Any) -> list[str]:
     """Return the files that a path, a pattern or a list of them stands for; "-" is standard input."""
-    listed = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found: list[str] = []
-    for path in map(str, listed):
-        if path == STDIN or Path(path).exists():
+    for path in map(os.fsdecode, listed):
+        if path == STDIN or os.path.exists(path):
             found.append(path)
         elif glob.has_magic(path):
-            matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 (patterns may be absolute)
+            matches = sorted(glob.glob(path, recursive=True))
             if not matches:
                 raise FileNotFoundError(f"No file matches {path!r}.")
             found += matches
         else:
             raise FileNotFoundError(f"There is no file {path!r}.")
     for path in found:
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             raise IsADirectoryError(f"{path!r} is a folder; name its files, for instance {path.rstrip('/')}/*.svm.")
     if not found:
         raise ValueError("No file was named.")
@@ -44,12 +43,12 @@ def expanded(paths: Any) -> list[str]:
 
 def rereadable(path: str) -> bool:
     """Return whether the file can be read twice."""
-    return path != STDIN and Path(path).is_file()
+    return path != STDIN and os.path.isfile(path)
 
 
 def size(path: str) -> int:
     """Return the size of a file in bytes, 0 if it is not known."""
-    return Path(path).stat().st_size if rereadable(path) else 0
+    return os.stat(path).st_size if rereadable(path) else 0
 
 
 class Input:
