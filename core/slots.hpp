@@ -46,10 +46,11 @@ class SpareMemory {
   }
   // At least so much memory, and not much more, not cleared; or none.
   Mapped take(std::size_t size) {
+    Mapped* best = nullptr;
     for (Mapped& kept : kept_) {
-      if (kept.size >= size && kept.size / 2 <= size) return std::exchange(kept, Mapped{});
+      if (kept.size >= size && kept.size / 2 <= size && (!best || kept.size < best->size)) best = &kept;
     }
-    return {};
+    return best ? std::exchange(*best, Mapped{}) : Mapped{};
   }
 
  private:
@@ -84,11 +85,12 @@ class Slots {
   Numbers numbers_;
   std::size_t count_;
 
-  // More than a few pages come as large ones, in which it takes less time to find the numbers of a feature; unless that
-  // could cost much memory for features that no example has.
+  // Many pages come as large ones, in which it takes less time to find the numbers of a feature; unless that could cost
+  // much memory for features that no example has. (Fewer are found as fast, and a large page may take long to get: in a
+  // virtual machine that gives what it does not use back to its host, as long as some megabytes of small ones.)
   static Numbers zeros(std::size_t bytes) {
 #if defined(__linux__)
-    constexpr std::size_t page = 1 << 21, least = 1 << 17, most = 64 << 20;
+    constexpr std::size_t page = 1 << 21, least = 1 << 17, many = 4 << 20, most = 64 << 20;
     if (bytes >= least && bytes <= most) {
       const std::size_t size = (bytes + page - 1) / page * page + page;
       Mapped mapped = SpareMemory::of_this_thread().take(size);
@@ -96,10 +98,10 @@ class Slots {
       if (fresh) mapped = {mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size};
       if (mapped.base == MAP_FAILED) throw std::bad_alloc();
       auto* first = reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(mapped.base) + page - 1) / page * page);
-      if (fresh) {
-        madvise(first, size - page, MADV_HUGEPAGE);
-      } else {
+      if (!fresh) {
         std::memset(first, 0, bytes);
+      } else if (bytes >= many) {
+        madvise(first, size - page, MADV_HUGEPAGE);
       }
       return Numbers(first, Free{mapped});
     }

@@ -90,6 +90,7 @@ def _side_by_side(
 ) -> Array:
     """Return the same for each strength, trying the steps of one or several of them in one pass."""
     quarter = len(rows) // 4
+    problems = {quarter: _compressed(penalty, setup, rows.part(0, quarter)), len(rows): (rows, penalty, setup)}
 
     def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
         """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
@@ -97,10 +98,12 @@ def _side_by_side(
         if len(some) > most:
             cuts = range(0, len(some), most)
             return np.concatenate([ranked(some[i : i + most], tried[i : i + most], begin, end) for i in cuts])
-        learner = lanes.make(method, penalty, setup, lanes.Lanes(np.repeat(some, tried.shape[1]), tried.ravel()))
+        small, own_penalty, own_setup = problems[end]
+        settings = lanes.Lanes(np.repeat(some, tried.shape[1]), tried.ravel())
+        learner = lanes.make(method, own_penalty, own_setup, settings)
         for first, last in ((0, begin), (begin, end)):
             learner.scoring = last == end
-            part = rows.part(first, last)
+            part = small.part(first, last)
             part.teach(learner, steps(method.schedule(1.0), first + 1, len(part)), loss_call)
         loss = learner.losses.reshape(tried.shape)
         order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
