@@ -10,7 +10,6 @@ import _thread
 import dataclasses
 import math
 import threading
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -34,6 +33,8 @@ class Checkpoint:
     def __init__(self, folder: Any, every: int, settings: dict[str, Any]) -> None:
         if every < 1:
             raise ValueError(f"A checkpoint is made after so many rows, 1 or more; {every} was given.")
+        from pathlib import Path
+
         self.path = Path(folder) / NAME
         self.path.parent.mkdir(parents=True, exist_ok=True)
         for left in self.path.parent.glob(f".{NAME}.*"):  # of a run that was killed while it wrote

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,6 +189,8 @@ def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
     with contextlib.ExitStack() as stack:
         out: Any = sys.stdout
         if options.output is not None:
+            from pathlib import Path
+
             out = stack.enter_context(Path(options.output).open("w", encoding="utf-8"))
         for block, z in fit.each_scores(options.data, **reading):
             out.writelines(_answer_lines(fit, block, z, options))
@@ -254,6 +255,8 @@ def inspect(options: argparse.Namespace) -> None:
 
 def export(options: argparse.Namespace) -> None:
     """Write a model in another language."""
+    from pathlib import Path
+
     from gossamer import exports
 
     fit = load(options.model)

@@ -18,7 +18,6 @@ import json
 import os
 import zlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,35 +51,37 @@ SUMS = {MAGIC: (32, _sha256), CRASH_MAGIC: (4, _crc32)}  # length and function o
 
 def write(path: Any, header: dict[str, Any], arrays: dict[str, Array], magic: bytes = MAGIC) -> None:
     """Write a file so that at any instant, whatever happens, either the old or the new one is there, whole."""
-    path = Path(path)
+    path = os.fspath(path)
     kept = {name: np.ascontiguousarray(a).astype(a.dtype.newbyteorder("<"), copy=False) for name, a in arrays.items()}
     listed = [[name, a.dtype.str, len(a)] for name, a in kept.items()]
     words = json.dumps(header | {"arrays": listed}, ensure_ascii=False, allow_nan=False).encode()
     parts: list[Any] = [magic, len(words).to_bytes(8, "little"), words, *(a.data for a in kept.values())]
     parts.append(SUMS[magic][1](parts))
-    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}")
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb") as file:
             for part in parts:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+            os.unlink(temporary)
         raise
     if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        at = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY)
         try:
-            os.fsync(folder)
+            os.fsync(at)
         finally:
-            os.close(folder)
+            os.close(at)
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return the header and the arrays of a file; raises `FileError` unless it is whole."""
-    data = Path(path).read_bytes()
+    with open(path, "rb") as file:
+        data = file.read()
     try:
         return parse(data)
     except FileError as error:

@@ -250,7 +250,7 @@ def from_weights(
     coded: Targets, W: Array, b: Array, names: Any = None, *, n_features: int | None = None, **rest: Any
 ) -> Model:
     """Return the model with these weights (features × outputs); `names` is a mapping from features, or None."""
-    used = np.flatnonzero(W.any(axis=1)).astype(np.int64)
+    used = np.flatnonzero(W if W.shape[1] == 1 else W.any(axis=1)).astype(np.int64)
     kept = W[used]
     place, output = np.nonzero(kept)
     return Model(
@@ -259,7 +259,7 @@ def from_weights(
         coded.classes,
         W.shape[0] if n_features is None else n_features,
         used,
-        np.searchsorted(place, np.arange(len(used) + 1)).astype(np.int64),
+        np.concatenate([[0], np.cumsum(np.bincount(place, minlength=len(used)))]).astype(np.int64),
         output.astype(np.int32),
         np.ascontiguousarray(kept[place, output], np.float64),
         np.array(b, np.float64),

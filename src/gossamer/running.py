@@ -110,10 +110,10 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Mo
         raise ValueError("The source has no rows: there is nothing to learn from.")
     W, b = stream.trainer.read() if stream.lane is None else stream.trainer.read_lane(stream.lane)
     W = W[: stream.width]
-    used = np.flatnonzero(W.any(axis=1)).tolist()
-    named = bool(used) and source.name(used[0]) is not None
-    names = {j: source.name(j) for j in used} if named else None
-    others = {j: source.other_name(j) for j in used} if source.collisions else {}
+    used = np.flatnonzero(W if W.shape[1] == 1 else W.any(axis=1))
+    named = len(used) > 0 and source.name(int(used[0])) is not None
+    names = {j: source.name(j) for j in used.tolist()} if named else None
+    others = {j: source.other_name(j) for j in used.tolist()} if source.collisions else {}
     seen = stream.trainer.weight_seen
     known = {
         "rows": stream.trainer.rounds,
