@@ -444,6 +444,29 @@ def test_a_source_teaches_what_its_rows_teach(tmp_path, settings):
     assert (model.t_, model.n_features_in_, model.n_iter_) == (whole.t_, 12, whole.n_iter_)
 
 
+@pytest.mark.parametrize(
+    "settings", [{}, {"alphas": 5, "max_passes": 3}, {"method": "fobos"}, {"method": "ftrl"}], ids=str
+)
+def test_a_source_teaches_a_path(tmp_path, settings):
+    late = b"".join(b"%d %d:1 1:0.5\n" % (1 - 2 * (i % 2), 100 * i + 2) for i in range(60))
+    for text in (svmlight_text(), late):
+        path = written(tmp_path / "a.svm", text)
+        model = gs.OnlineClassifierCV(**{"shuffle": False} | settings).fit_source(path, block=300)
+        whole = gs.OnlineClassifierCV(**{"shuffle": False} | settings).fit(*gs.read(path))
+        assert_array_equal(model.coef_, whole.coef_)
+        assert_array_equal(model.path_loss_, whole.path_loss_)
+        assert_array_equal(model.path_nonzeros_, whole.path_nonzeros_)
+        assert (model.alpha_, model.t_, model.n_iter_) == (whole.alpha_, whole.t_, whole.n_iter_)
+        assert_array_equal(model.at(model.alphas_[2]).coef_, whole.at(whole.alphas_[2]).coef_)
+        parts = gs.OnlineClassifierCV(**settings)
+        lines = text.splitlines(keepends=True)
+        for i in range(0, len(lines), 30):
+            parts.partial_fit_source(written(tmp_path / "b.svm", b"".join(lines[i : i + 30])))
+        if settings.get("max_passes", 1) == 1:
+            assert_array_equal(parts.coef_, whole.coef_)
+            assert_array_equal(parts.path_loss_, whole.path_loss_)
+
+
 def test_features_that_come_late(tmp_path):
     text = b"".join(b"%d %d:1 1:0.5\n" % (1 - 2 * (i % 2), 100 * i + 2) for i in range(60))
     path = written(tmp_path / "a.svm", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import warnings
 from typing import Any
@@ -118,8 +119,9 @@ class _Online(CallbackSupportMixin, Linear):
         try:
             while passes < self.max_passes:
                 loss, weight = (0.0, 0.0) if stream.trainer is None else _seen(stream.trainer)
-                for block in blocks if passes == 0 else rows.blocks():
-                    stream.learn(block)
+                with contextlib.nullcontext() if passes == 0 else self._repeating(stream.trainer):
+                    for block in blocks if passes == 0 else rows.blocks():
+                        stream.learn(block)
                 passes += 1
                 trainer = stream.finished()
                 now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
@@ -157,10 +159,11 @@ class _Online(CallbackSupportMixin, Linear):
             raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
         if not fresh and self._targets.kind == "multilabel":
             raise ValueError("A source has one label a row; this estimator has learned several.")
+        alpha, make = self._streamed(self._checked_strength())
         problem = Problem(
             loss,
             penalty,
-            number(self.alpha, "alpha", least=0),
+            alpha,
             methods.resolve_for(self.method, penalty, loss),
             bool(self.fit_intercept),
             bool(self.average),
@@ -173,7 +176,9 @@ class _Online(CallbackSupportMixin, Linear):
 
         if fresh:
             problem, blocks = settled(problem, rows)
-            return Streaming(problem, reweigh), blocks
+            stream = Streaming(problem, reweigh)
+            stream.make = make
+            return stream, blocks
         stream = Streaming(problem, reweigh)
         stream.trainer, stream.width = self._trainer, self.n_features_in_
         return stream, rows.blocks()
@@ -238,6 +243,14 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _checked_strength(self) -> Any:
         return number(self.alpha, "alpha", least=0)
+
+    def _streamed(self, strength: Any) -> tuple[float, Any]:
+        """Return the strength of a problem of streams, and what makes its trainer."""
+        return strength, Trainer
+
+    def _repeating(self, trainer: Any) -> contextlib.AbstractContextManager[None]:
+        """Return where rows are learned from that were seen before."""
+        return contextlib.nullcontext()
 
     def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
         setup = methods.Setup(features, coded.outputs, strength, bool(self.fit_intercept), bool(self.average))

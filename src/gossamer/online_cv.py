@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,13 +55,19 @@ class _Path(_Online):
         setup = methods.Setup(features, coded.outputs, 0.0, bool(self.fit_intercept))
         return PathTrainer(methods.resolve_for(self.method, penalty, coded.loss), penalty, setup, coded, strength)
 
+    def _streamed(self, strength: Any) -> tuple[float, Any]:
+        return 0.0, partial(PathTrainer, alphas=strength)
+
+    def _repeating(self, trainer: Any) -> contextlib.AbstractContextManager[None]:
+        return trainer.repeating()
+
     def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
         for done in range(max_passes):
             order = rows.taken(random.permutation(len(rows))) if self.shuffle else rows
             if done == 0:
                 self._trainer.learn(order)
             else:
-                with self._trainer.repeating():
+                with self._repeating(self._trainer):
                     self._trainer.learn(order)
             self._read_once = _ReadOnce()
             self.n_iter_ += 1
