@@ -20,6 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import gossamer as gs
+from gossamer import sources
 from gossamer.sources import blocks as blocks_module
 from gossamer.sources import text as text_module
 from gossamer.sources.blocks import Position, ReadError
@@ -465,6 +466,15 @@ def test_a_source_teaches_a_path(tmp_path, settings):
         if settings.get("max_passes", 1) == 1:
             assert_array_equal(parts.coef_, whole.coef_)
             assert_array_equal(parts.path_loss_, whole.path_loss_)
+
+
+@pytest.mark.parametrize("kinds", [(np.float64, np.float64), (np.int32, np.int32), (np.float32, np.float64)])
+def test_long_arrays_are_joined(kinds):
+    parts = [np.arange(600_000 + i).astype(kind) for i, kind in enumerate(kinds)]
+    joined = sources._joined(parts, np.float64)
+    assert joined.dtype == kinds[1]
+    assert joined.flags.writeable
+    assert_array_equal(joined, np.concatenate(parts))
 
 
 def test_features_that_come_late(tmp_path):
