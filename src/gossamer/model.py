@@ -246,11 +246,16 @@ class Model:
         return str(int(self.features[place]) + (1 if self.input.get("zero_based") is False else 0))
 
 
+def used_features(W: Array) -> Array:
+    """Return the features that have a weight (rows of W)."""
+    return np.flatnonzero(W if W.shape[1] == 1 else W.any(axis=1)).astype(np.int64)
+
+
 def from_weights(
     coded: Targets, W: Array, b: Array, names: Any = None, *, n_features: int | None = None, **rest: Any
 ) -> Model:
     """Return the model with these weights (features × outputs); `names` is a mapping from features, or None."""
-    used = np.flatnonzero(W if W.shape[1] == 1 else W.any(axis=1)).astype(np.int64)
+    used = used_features(W)
     kept = W[used]
     place, output = np.nonzero(kept)
     return Model(

@@ -174,14 +174,12 @@ class _Online(CallbackSupportMixin, Linear):
         def reweigh(labels: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
             return self._reweighted(labels, weight, coded, whole=False)
 
-        if fresh:
-            problem, blocks = settled(problem, rows)
-            stream = Streaming(problem, reweigh)
-            stream.make = make
-            return stream, blocks
+        problem, blocks = settled(problem, rows) if fresh else (problem, rows.blocks())
         stream = Streaming(problem, reweigh)
-        stream.trainer, stream.width = self._trainer, self.n_features_in_
-        return stream, rows.blocks()
+        stream.make = make
+        if not fresh:
+            stream.trainer, stream.width = self._trainer, self.n_features_in_
+        return stream, blocks
 
     def _take(self, stream: Streaming, rows: Any, passes: int) -> Any:
         """Become what was learned."""

@@ -110,7 +110,7 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Mo
         raise ValueError("The source has no rows: there is nothing to learn from.")
     W, b = stream.trainer.read() if stream.lane is None else stream.trainer.read_lane(stream.lane)
     W = W[: stream.width]
-    used = np.flatnonzero(W if W.shape[1] == 1 else W.any(axis=1))
+    used = model.used_features(W)
     named = len(used) > 0 and source.name(int(used[0])) is not None
     names = {j: source.name(j) for j in used.tolist()} if named else None
     others = {j: source.other_name(j) for j in used.tolist()} if source.collisions else {}
