@@ -13,7 +13,7 @@ from timing import Row, best, seconds, show
 
 import gossamer as gs
 from gossamer import _core
-from gossamer.candidates import columns_of
+from gossamer.boosting.features import columns_of
 
 ALPHA = 3e-5  # the least of four strengths tried (from 1e-3 on), and of these the best on the test rows
 

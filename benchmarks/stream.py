@@ -43,7 +43,7 @@ def command(*words):
 def peak_memory(path, folder):
     """Return the largest memory of a training process in MB."""
     code = (
-        "import sys; from gossamer.cli import main; main(sys.argv[1:]); "
+        "import sys; from gossamer.cli.arguments import main; main(sys.argv[1:]); "
         "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     )
     words = ["train", str(path), "-o", str(folder / "m.gsm"), "-q"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import gossamer as gs
-from gossamer.model import SCHEMA
+from gossamer.model.model import SCHEMA
 
 FOLDER = Path(__file__).parent / "fixtures"
 

@@ -170,7 +170,7 @@ def test_stopping_short_warns_with_the_gap():
 
 
 def test_interrupting_keeps_the_best(monkeypatch):
-    import gossamer.solving
+    import gossamer.batch.driver
 
     calls = iter(range(100))
     certify = gossamer.solving.Objective.certify

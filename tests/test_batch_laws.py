@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import gossamer as gs
 import reference
 from catalogue import LOSSES, PENALTIES, by_name, over
-from gossamer import solvers
-from gossamer.objective import Objective
-from gossamer.solving import solve
+from gossamer.batch import solvers
+from gossamer.batch.driver import solve
+from gossamer.batch.objective import Objective
 
 SOLVERS = {
     "fobos": gs.BatchFobos(),

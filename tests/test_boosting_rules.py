@@ -9,7 +9,7 @@ import boosting_reference as twin
 import gossamer as gs
 import reference
 from gossamer import _core
-from gossamer.candidates import columns_of
+from gossamer.boosting.features import columns_of
 
 FAR = 30.0  # the longest step of the exponential bound, in units of a
 

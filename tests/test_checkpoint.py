@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gossamer import cli, container
-from gossamer.checkpoint import NAME, Checkpoint
-from gossamer.streaming import Problem, Streaming
+from gossamer.cli import arguments as cli
+from gossamer.cli.checkpoint import NAME, Checkpoint
+from gossamer.model import file_format
+from gossamer.online.stream import Problem, Streaming
 
 KILLS = int(os.environ.get("GOSSAMER_KILLS", "4"))
 
@@ -201,22 +202,22 @@ def test_a_broken_checkpoint_is_refused(tmp_path):
     data = svmlight(tmp_path / "a.svm", 50)
     out = str(tmp_path / "m.gsm")
     assert cli.main(["train", str(data), "-o", out, "-q", "--checkpoint", str(tmp_path)]) == 1
-    container.write(tmp_path / NAME, {"schema": "checkpoint 1", "state": {"dict": {"settings": {"dict": {}}}}}, {})
-    with pytest.raises(container.FileError, match="what cannot be"):
+    file_format.write(tmp_path / NAME, {"schema": "checkpoint 1", "state": {"dict": {"settings": {"dict": {}}}}}, {})
+    with pytest.raises(file_format.FileError, match="what cannot be"):
         Checkpoint(tmp_path, 1, {}).resume(Streaming(Problem(*_parts())), _source(data))
 
 
 def test_a_checkpoint_with_another_byte_or_length_is_refused(tmp_path):
     path = tmp_path / "c"
-    container.write(path, {"schema": "checkpoint 1"}, {"a": np.arange(9.0)}, container.CRASH_MAGIC)
+    file_format.write(path, {"schema": "checkpoint 1"}, {"a": np.arange(9.0)}, file_format.CRASH_MAGIC)
     whole = path.read_bytes()
-    assert container.parse(whole)[1]["a"].tolist() == list(range(9))
+    assert file_format.parse(whole)[1]["a"].tolist() == list(range(9))
     for at in range(len(whole)):
         for broken in (whole[:at], whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]):
-            with pytest.raises(container.FileError):
-                container.parse(broken)
-    with pytest.raises(container.FileError):
-        container.parse(whole + b"0")
+            with pytest.raises(file_format.FileError):
+                file_format.parse(broken)
+    with pytest.raises(file_format.FileError):
+        file_format.parse(whole + b"0")
 
 
 def test_files_of_a_killed_writer_are_removed(tmp_path):
@@ -234,7 +235,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
     def full(*_):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(container, "write", full)
+    monkeypatch.setattr(file_format, "write", full)
     command = [
         "train",
         str(data),
@@ -250,7 +251,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
 
 
 def test_learning_does_not_wait_for_a_slow_disk(tmp_path, monkeypatch):
-    data, written, write = svmlight(tmp_path / "a.svm", 900), [], container.write
+    data, written, write = svmlight(tmp_path / "a.svm", 900), [], file_format.write
     expected = trained(data, tmp_path)
 
     def slow(path, *rest):
@@ -259,7 +260,7 @@ def test_learning_does_not_wait_for_a_slow_disk(tmp_path, monkeypatch):
             written.append(path)
         write(path, *rest)
 
-    monkeypatch.setattr(container, "write", slow)
+    monkeypatch.setattr(file_format, "write", slow)
     monkeypatch.setattr("gossamer.sources.text.BLOCK", 4000)
     out = tmp_path / "m.gsm"
     command = ["train", str(data), "-o", str(out), "-q", "--checkpoint", str(tmp_path / "c"), "--every", "1"]

@@ -16,7 +16,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gossamer as gs
-from gossamer import cli
+from gossamer.cli import arguments as cli
 
 random = np.random.default_rng(0)
 X = np.round(random.normal(size=(400, 20)) * (random.random((400, 20)) < 0.5), 3)
@@ -341,7 +341,7 @@ def test_a_reader_that_leaves_early(trained, data):
 
 def test_training_starts_without_scikit_learn(data, tmp_path):
     code = (
-        "import sys; from gossamer.cli import main; code = main(sys.argv[1:]); "
+        "import sys; from gossamer.cli.arguments import main; code = main(sys.argv[1:]); "
         "print(code, any(m.split('.')[0] in ('sklearn', 'scipy', 'pandas') for m in sys.modules))"
     )
     for command in (

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gossamer as gs
-from gossamer import container, exports, model
-from gossamer.container import FileError
+from gossamer.model import exports, file_format, model
+from gossamer.model.file_format import FileError
 
 FIXTURES = Path(__file__).parent / "fixtures"
 N, D = 80, 9
@@ -68,7 +68,7 @@ def test_a_model_answers_as_its_estimator(estimator, tmp_path):
 @over_all
 def test_only_what_is_not_zero_is_stored(estimator, tmp_path):
     gs.save(estimator, tmp_path / "m.gsm")
-    _, arrays = container.read(tmp_path / "m.gsm")
+    _, arrays = file_format.read(tmp_path / "m.gsm")
     assert len(arrays["value"]) == np.count_nonzero(estimator.coef_)
     assert (arrays["value"] != 0).all()
 
@@ -126,13 +126,13 @@ def test_wrong_width_and_wrong_things():
 
 def rewritten(path, change_header=None, change_arrays=None):
     """Return the bytes of a file with a right checksum and a changed header or arrays."""
-    header, arrays = container.read(path)
+    header, arrays = file_format.read(path)
     header.pop("arrays")
     if change_header:
         change_header(header)
     if change_arrays:
         change_arrays(arrays)
-    container.write(path, header, arrays)
+    file_format.write(path, header, arrays)
     return path
 
 
@@ -187,13 +187,13 @@ def test_a_broken_file_is_refused(tmp_path):
         gs.load(path)
 
 
-@given(st.binary(max_size=300), st.sampled_from([None, *container.SUMS]))
+@given(st.binary(max_size=300), st.sampled_from([None, *file_format.SUMS]))
 def test_any_bytes_are_refused(data, magic):
     if magic is not None:  # past the checksum, to what is behind it
         data = magic + data
-        data += container.SUMS[magic][1]([data])
+        data += file_format.SUMS[magic][1]([data])
     with pytest.raises(FileError):
-        model.checked(*container.parse(data))
+        model.checked(*file_format.parse(data))
 
 
 @given(
@@ -207,19 +207,19 @@ def test_any_header_is_refused_or_right(value):
     import hashlib
 
     words = json.dumps({"arrays": value} if not isinstance(value, dict) else value).encode()
-    data = container.MAGIC + len(words).to_bytes(8, "little") + words
+    data = file_format.MAGIC + len(words).to_bytes(8, "little") + words
     data += hashlib.sha256(data).digest()
     with pytest.raises(FileError):
-        model.checked(*container.parse(data))
+        model.checked(*file_format.parse(data))
 
 
 def test_a_file_with_a_deep_header():
     import hashlib
 
     words = b"[" * 100_000
-    data = container.MAGIC + len(words).to_bytes(8, "little") + words
+    data = file_format.MAGIC + len(words).to_bytes(8, "little") + words
     with pytest.raises(FileError, match="not JSON"):
-        container.parse(data + hashlib.sha256(data).digest())
+        file_format.parse(data + hashlib.sha256(data).digest())
 
 
 def test_a_feature_far_out_claims_no_memory(tmp_path):
@@ -237,7 +237,7 @@ def test_a_feature_far_out_claims_no_memory(tmp_path):
 SMALL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))
-from gossamer.cli import main
+from gossamer.cli.arguments import main
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -250,7 +250,7 @@ def test_many_classes_and_features_claim_no_memory(tmp_path):
     a |= {"value": np.linspace(1.0, 2.0, n), "intercept": np.zeros(n)}
     header = {"schema": 1, "library": "0.1.0", "kind": "multiclass", "loss": ["multinomial", {}], "n_features": n}
     header |= {"classes": list(range(n)), "names": None, "flat": True, "shared": {}, "input": {}, "facts": {}}
-    container.write(path, header, a)
+    file_format.write(path, header, a)
     rows = tmp_path / "a.svm"
     rows.write_text("".join(f"0 {j + 1}:5\n" for j in range(0, n, 100)))
     run = [sys.executable, "-c", SMALL]
@@ -263,7 +263,7 @@ def test_many_classes_and_features_claim_no_memory(tmp_path):
     with pytest.raises(ValueError, match="too many to write down"):
         gs.load(path).weights.sum()
     header["classes"] = ["x" * 10_000_000] + [str(j) for j in range(n - 1)]  # as an array: 4 TB
-    container.write(path, header, a)
+    file_format.write(path, header, a)
     with pytest.raises(FileError, match="the classes"):
         gs.load(path)
 
@@ -280,7 +280,7 @@ def test_writing_leaves_the_old_file_whole(tmp_path, monkeypatch):
     path = tmp_path / "m.gsm"
     gs.save(FITTED["binary"], path)
     before = path.read_bytes()
-    monkeypatch.setattr(container.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(file_format.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         gs.save(FITTED["multinomial"], path)
     assert path.read_bytes() == before

@@ -23,8 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import compute_class_weight
 
 import gossamer as gs
-from gossamer.rows import SeededOrders
-from gossamer.training import Trainer
+from gossamer.online.examples import SeededOrders
+from gossamer.online.trainer import Trainer
 
 N, D = 120, 8
 random = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 import gossamer as gs
 import online_reference
 from catalogue import PENALTIES, by_name
-from gossamer import tuning
+from gossamer.online import step_search
 
 ALPHA = 0.04
 N, D = 60, 6
@@ -933,7 +933,7 @@ def assert_equal_models(one, other):
 @pytest.mark.parametrize("average", [False, True], ids=["last", "average"])
 @pytest.mark.parametrize("case", AUTO)
 def test_the_automatic_step_does_not_depend_on_the_calls(case, average, monkeypatch):
-    monkeypatch.setattr(tuning, "PREFIX", 64)
+    monkeypatch.setattr(step_search, "PREFIX", 64)
     X, y = stream(150)
     rows = auto_model(case, average)
     marks = [1, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 66, 127, 128, 129, 150]
@@ -947,7 +947,9 @@ def test_the_automatic_step_does_not_depend_on_the_calls(case, average, monkeypa
 
 
 @pytest.mark.parametrize("case", ["adagrad", "fobos", "fobos, theory", "rda"])
-@pytest.mark.parametrize("n", [tuning.PREFIX - 1, tuning.PREFIX, tuning.PREFIX + 1, tuning.PREFIX + 500])
+@pytest.mark.parametrize(
+    "n", [step_search.PREFIX - 1, step_search.PREFIX, step_search.PREFIX + 1, step_search.PREFIX + 500]
+)
 def test_the_automatic_step_around_the_end_of_the_prefix(case, n):
     X, y = stream(n)
     random = np.random.default_rng(n)
@@ -955,12 +957,16 @@ def test_the_automatic_step_around_the_end_of_the_prefix(case, n):
     whole = learned(auto_model(case), X, y, [0, n], weight)
     cuts = np.sort(random.choice(np.arange(1, n), 20, replace=False))
     assert_equal_models(learned(auto_model(case), X, y, [0, *cuts, n], weight), whole)
-    near = [0, 1000, *range(tuning.PREFIX - 20, n, 1), n] if n <= tuning.PREFIX + 1 else [0, tuning.PREFIX, n]
+    near = (
+        [0, 1000, *range(step_search.PREFIX - 20, n, 1), n]
+        if n <= step_search.PREFIX + 1
+        else [0, step_search.PREFIX, n]
+    )
     assert_equal_models(learned(auto_model(case), X, y, near, weight), whole)
 
 
 def test_the_automatic_step_row_by_row_through_the_whole_prefix():
-    X, y = stream(tuning.PREFIX + 3)
+    X, y = stream(step_search.PREFIX + 3)
     n = len(y)
     assert_equal_models(
         learned(auto_model("adagrad"), X, y, range(n + 1)), learned(auto_model("adagrad"), X, y, [0, n])

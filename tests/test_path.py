@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import gossamer as gs
-from gossamer import _core, lanes, methods, strengths, tuning
-from gossamer.rows import Rows, csr_arrays
+from gossamer import _core, methods
+from gossamer.online import lanes, path_trainer, step_search
+from gossamer.online.examples import Rows, csr_arrays
 from test_online_laws import LOGISTIC, MULTINOMIAL, PROBLEMS, features
 
 ALPHAS = [0.3, 0.1, 0.04, 0.01, 0.001, 0.0]
@@ -156,14 +157,14 @@ def test_steps_are_tried_side_by_side_or_one_by_one(method):
     y = np.sign(X @ rng.normal(size=30) + rng.normal(size=200))[:, None]
     rows, call = Rows(*csr_arrays(X), y, None), _core.loss_call(gs.Logistic()._core())
     setup = methods.Setup(30, 1, 1e-3, fit_intercept=True)
-    paces = tuning._candidates(method, gs.Logistic(), rows, 1)
+    paces = step_search._candidates(method, gs.Logistic(), rows, 1)
     for n in (16, 64, 200):
         part = rows.part(0, n)
-        together = tuning._side_by_side(method, gs.L1(), setup, np.array([1e-3]), call, part, paces)
-        assert together == [tuning._one_by_one(method, gs.L1(), setup, call, part, paces)]
+        together = step_search._side_by_side(method, gs.L1(), setup, np.array([1e-3]), call, part, paces)
+        assert together == [step_search._one_by_one(method, gs.L1(), setup, call, part, paces)]
     many = np.geomspace(0.1, 1e-3, 5)  # on two threads
-    together = tuning._side_by_side(method, gs.L1(), setup, many, call, rows, paces)
-    apart = [tuning._one_by_one(method, gs.L1(), replace(setup, alpha=float(a)), call, rows, paces) for a in many]
+    together = step_search._side_by_side(method, gs.L1(), setup, many, call, rows, paces)
+    apart = [step_search._one_by_one(method, gs.L1(), replace(setup, alpha=float(a)), call, rows, paces) for a in many]
     assert_array_equal(together, apart)
 
 
@@ -328,7 +329,7 @@ def test_the_grid_starts_where_weights_begin():
     top = gs.OnlineRegressorCV(4, shuffle=False).fit(X, y).alphas_[0]
     gradient = (X - X.mean(axis=0)).T @ (y - y.mean()) / len(y)
     assert_allclose(top, np.abs(gradient).max(), rtol=1e-9)
-    assert_allclose(gs.OnlineRegressorCV(4).fit(X, y).alphas_ / top, np.geomspace(1, strengths.SPAN, 4), rtol=1.0)
+    assert_allclose(gs.OnlineRegressorCV(4).fit(X, y).alphas_ / top, np.geomspace(1, path_trainer.SPAN, 4), rtol=1.0)
 
 
 @pytest.mark.parametrize(
@@ -610,7 +611,7 @@ def test_the_search_is_that_of_one_strength():
     rows = Rows(*csr_arrays(SPARSE), LOGISTIC.coded, None).part(0, 32)
     for alpha, pace in zip(path.alphas_, path.path_step_, strict=True):
         setup = replace(trainer.setup, alpha=float(alpha))
-        assert pace == tuning.choose(
+        assert pace == step_search.choose(
             trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer._loss_call, rows
         )
 

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import gossamer as gs
-from gossamer import targets
+from gossamer.estimators import targets
 
 LABELS = np.array(["ant", "bee", "cat"])
 

@@ -7,27 +7,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gossamer.batch import *
-    from gossamer.boosting import *
-    from gossamer.candidates import *
-    from gossamer.display import *
-    from gossamer.induction import *
+    from gossamer.batch.cv import *
+    from gossamer.batch.estimators import *
+    from gossamer.batch.solvers import *
+    from gossamer.boosting.estimators import *
+    from gossamer.boosting.features import *
+    from gossamer.boosting.rounds import *
     from gossamer.losses import *
     from gossamer.methods import *
     from gossamer.metrics import *
-    from gossamer.model import *
-    from gossamer.online import *
-    from gossamer.online_cv import *
-    from gossamer.path import *
+    from gossamer.model.display import *
+    from gossamer.model.model import *
+    from gossamer.online.cv import *
+    from gossamer.online.estimators import *
     from gossamer.penalties import *
     from gossamer.projections import *
     from gossamer.schedules import *
-    from gossamer.solvers import *
     from gossamer.sources import *
 
 __version__ = "0.1.0"
 
-# Every public name and the module it lives in, in the order one meets them.
+# Every public name and the room it lives in, in the order one meets them.
 _HOMES = {
     "penalties": (
         "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 KL NoPenalty "
@@ -35,18 +35,17 @@ _HOMES = {
     ),
     "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",
-    "online": "OnlineClassifier OnlineRegressor",
-    "batch": "BatchClassifier BatchRegressor",
-    "path": "BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath alpha_max",
-    "solvers": "BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint",
-    "online_cv": "OnlineClassifierCV OnlineRegressorCV",
-    "display": "PathDisplay",
-    "boosting": "BoostingClassifier BoostingRegressor",
-    "candidates": "ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
-    "induction": "SmoothL1",
+    "online": "OnlineClassifier OnlineRegressor OnlineClassifierCV OnlineRegressorCV",
+    "batch": (
+        "BatchClassifier BatchRegressor BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath "
+        "alpha_max BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint"
+    ),
+    "boosting": (
+        "BoostingClassifier BoostingRegressor ColumnFeatures ProductFeatures StumpFeatures KernelFeatures SmoothL1"
+    ),
     "metrics": "coverage",
     "sources": "source read",
-    "model": "Model save load",
+    "model": "Model save load PathDisplay",
     "projections": (
         "project_simplex project_l1_ball project_l2_ball project_box project_group_l2_ball project_group_linf_ball "
         "SparseL1Ball"

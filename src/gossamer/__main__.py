@@ -1,5 +1,5 @@
 """`python -m gossamer` is the command `gossamer`."""
 
-from gossamer.cli import command
+from gossamer.cli.arguments import command
 
 command()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.arrays import Array, frozen
+from gossamer.validation import Array, frozen
 
 
 class Groups:

@@ -18,9 +18,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from gossamer import _core
-from gossamer.arrays import Array, floats, number, shape_words
-from gossamer.names import resolve as _resolve
-from gossamer.records import record
+from gossamer.frozen import record
+from gossamer.registry import resolve as _resolve
+from gossamer.validation import Array, floats, number, shape_words
 
 __all__ = [
     "CompiledLoss",

@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gossamer import _core, penalties
-from gossamer.arrays import number
-from gossamer.names import resolve as _resolve
-from gossamer.records import record
+from gossamer.frozen import record
+from gossamer.registry import resolve as _resolve
 from gossamer.schedules import Constant, InverseSqrt, InverseTime
+from gossamer.validation import number
 
 __all__ = ["FTRL", "RDA", "AdaGrad", "ExponentiatedGradient", "Fobos", "Pegasos", "Subgradient", "TruncatedGradient"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.arrays import floats, shape_words
+from gossamer.validation import floats, shape_words
 
 __all__ = ["coverage"]
 

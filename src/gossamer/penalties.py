@@ -24,10 +24,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gossamer import _core
-from gossamer.arrays import Array, floats, frozen, into, number, shape_words
-from gossamer.arrays import weights as check_weights
+from gossamer.frozen import record
 from gossamer.groups import Groups
-from gossamer.names import resolve as _resolve
 from gossamer.projections import (
     check_bounds,
     project_box,
@@ -37,7 +35,9 @@ from gossamer.projections import (
     project_l2_ball,
     project_simplex,
 )
-from gossamer.records import record
+from gossamer.registry import resolve as _resolve
+from gossamer.validation import Array, floats, frozen, into, number, shape_words
+from gossamer.validation import weights as check_weights
 
 __all__ = [
     "KL",

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core
-from gossamer.arrays import Array, floats, into, number, refuse_nonfinite, shape_words
-from gossamer.arrays import weights as check_weights
 from gossamer.groups import Groups
+from gossamer.validation import Array, floats, into, number, refuse_nonfinite, shape_words
+from gossamer.validation import weights as check_weights
 
 __all__ = [
     "SparseL1Ball",

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.arrays import Array, number
-from gossamer.records import record
+from gossamer.frozen import record
+from gossamer.validation import Array, number
 
 __all__ = ["Constant", "InverseSqrt", "InverseTime"]
 

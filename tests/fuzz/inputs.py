@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import gossamer as gs
-from gossamer import container, model
+from gossamer.model import file_format, model
 from gossamer.sources.blocks import ReadError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -66,12 +66,12 @@ def one_text(kind: str, data: bytes, block: int, skip: bool, folder: Path) -> in
 
 def one_model(data: bytes) -> None:
     """Load a model; past the checksum, to what is behind it."""
-    size, checksum = container.SUMS.get(data[:8], container.SUMS[container.MAGIC])
+    size, checksum = file_format.SUMS.get(data[:8], file_format.SUMS[file_format.MAGIC])
     body = data[:-size] if len(data) > size else data
     for sealed in (data, body + checksum([body])):
         try:
-            made = model.checked(*container.parse(sealed))
-        except container.FileError:
+            made = model.checked(*file_format.parse(sealed))
+        except file_format.FileError:
             continue
         if made.n_features <= 1000:
             made.predict(np.ones((2, made.n_features)))

@@ -13,7 +13,7 @@ from gossamer.sources import files
 from gossamer.sources.base import Source
 
 if TYPE_CHECKING:
-    from gossamer.arrays import Array
+    from gossamer.validation import Array
 
 __all__ = ["read", "source"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from gossamer.records import record
+from gossamer.frozen import record
 from gossamer.sources.blocks import Ahead, Block, Position, Rejects
 
 if TYPE_CHECKING:
-    from gossamer.arrays import Array
+    from gossamer.validation import Array
 
 MAX_FEATURES = 1 << 26  # a single number in a file must not claim all memory
 

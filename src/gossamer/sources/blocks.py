@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from queue import Empty, Full, Queue
 from typing import TYPE_CHECKING, Any
 
-from gossamer.records import record
+from gossamer.frozen import record
 
 if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
-    from gossamer.arrays import Array
+    from gossamer.validation import Array
 
 AHEAD = 32  # blocks read and not yet learned from
 

@@ -13,7 +13,7 @@ from gossamer.sources.blocks import ReadError
 from gossamer.sources.named import NamedFeatures, check_bits
 
 if TYPE_CHECKING:
-    from gossamer.arrays import Array
+    from gossamer.validation import Array
 
 TARGETS = ("target", "label", "y", "class")
 BITS = 18

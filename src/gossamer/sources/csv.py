@@ -15,7 +15,7 @@ from gossamer.sources.named import NamedFeatures
 from gossamer.sources.text import TextSource
 
 if TYPE_CHECKING:
-    from gossamer.arrays import Array
+    from gossamer.validation import Array
 
 LOOK = 1000  # rows that tell whether a column holds numbers
 MOST_CLASSES = 1 << 16

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.arrays import Array
-from gossamer.records import record
+from gossamer.frozen import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import BadRow, Block, Position, ReadError
 from gossamer.sources.columns import Columns
+from gossamer.validation import Array
 
 ROWS = 8192  # of a block
 

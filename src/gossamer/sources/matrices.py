@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core
-from gossamer.arrays import Array, floats
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block, Position, ReadError
+from gossamer.validation import Array, floats
 
 ROWS = 8192  # of a block
 

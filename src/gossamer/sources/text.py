@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
-from gossamer.records import record
+from gossamer.frozen import record
 from gossamer.sources import files
 from gossamer.sources.base import MAX_FEATURES, Source
 from gossamer.sources.blocks import BadLine, Block, Position
 
 if TYPE_CHECKING:
-    from gossamer.arrays import Array
+    from gossamer.validation import Array
 
 BLOCK = 1 << 20  # bytes of text in a block
 FIRST = 4  # times as much in the first one, which decides on much: labels, columns, steps

@@ -9,7 +9,7 @@ from gossamer.sources.named import NamedFeatures, check_bits
 from gossamer.sources.text import TextSource
 
 if TYPE_CHECKING:
-    from gossamer.arrays import Array
+    from gossamer.validation import Array
 
 BITS = 18
 

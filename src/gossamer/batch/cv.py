@@ -1,0 +1,474 @@
+"""Regularisation paths: the strength that zeroes everything, warm-started fits from there on, cross-validation."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+
+from gossamer import losses, penalties
+from gossamer.batch import solvers
+from gossamer.batch.driver import Solution, solve
+from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, label_targets, printed
+from gossamer.batch.objective import Objective, default_threads
+from gossamer.estimators import targets
+from gossamer.estimators.callbacks import Tasks, with_callbacks
+from gossamer.estimators.linear import LinearClassifier, LinearRegressor, class_weighted
+from gossamer.validation import Array, floats, number
+
+__all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha_max", "regularization_path"]
+
+
+def _problem(X: Any, y: Any, loss: Any, penalty: Any, fit_intercept: bool, sample_weight: Any) -> Objective:
+    kind = getattr(losses.resolve(loss), "kind", "regression")
+    estimator: Any = BatchRegressor if kind == "regression" else BatchClassifier
+    model = estimator(loss=loss, penalty=penalty, fit_intercept=fit_intercept)
+    return model._objective(X, y, sample_weight, 1.0)[0]
+
+
+def alpha_max(
+    X: Any,
+    y: Any,
+    *,
+    loss: Any = "squared",
+    penalty: Any = "l1",
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+) -> float:
+    """Return the smallest strength α from which on all (penalised) weights are zero.
+
+    It is the dual norm of the gradient at w = 0 with the best intercept: w = 0 is optimal if and only if −g ∈ α ∂Ω(0).
+    Features whose weight in the penalty is 0 are fitted first.
+
+    Parameters
+    ----------
+    X, y : arrays
+        The data, as estimators take it; a classification loss makes y labels.
+    loss, penalty : str or object
+        As in `BatchClassifier` and `BatchRegressor`.
+    fit_intercept : bool, default True
+        Whether there is an intercept.
+    sample_weight : vector, optional
+        Weights of the rows.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> top = gs.alpha_max(X, y)
+    >>> gs.BatchRegressor(alpha=top).fit(X, y).nonzero_features_
+    array([], dtype=int64)
+    >>> gs.BatchRegressor(alpha=0.9 * top).fit(X, y).nonzero_features_
+    array([2, 8])
+    """
+    return strongest(_problem(X, y, loss, penalty, fit_intercept, sample_weight))
+
+
+def strongest(objective: Objective) -> float:
+    """Return α_max of a problem."""
+    penalty = objective.penalty
+    if getattr(penalty, "is_set", False) or not callable(getattr(penalty, "dual_norm", None)):
+        raise ValueError(f"{type(penalty).__name__} has no strength that makes all weights zero; give alphas yourself.")
+    weights = getattr(penalty, "weights", None)
+    W = np.zeros((objective.features, objective.outputs))
+    if weights is not None and not np.all(weights > 0) and getattr(penalty, "parsed_groups", None) is None:
+        kept = np.flatnonzero(weights == 0)
+        free = objective.restricted(kept, penalties.NoPenalty())
+        W[kept] = solve(free, solvers.resolve("auto", free), tol=1e-10).W
+        G = objective.at(W).gradient
+        G[kept] = 0
+    else:
+        G = objective.at(W).gradient
+    top = float(penalty.dual_norm(-objective._as_given(G)))
+    if not math.isfinite(top):
+        raise ValueError(
+            f"{type(penalty).__name__} never makes all weights zero, whatever the strength; give alphas yourself."
+        )
+    return top
+
+
+def grid(alphas: Any, objective: Objective, ratio: float) -> Array:
+    """Return the strengths, falling: those given, or so many from α_max down to a share of it."""
+    if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
+        if alphas < 1:
+            raise ValueError(f"alphas must be strengths or how many, 1 or more; {alphas!r} was given.")
+        top = strongest(objective) or 1.0
+        share = number(ratio, "alpha_min_ratio", above=0, below=1)
+        return top * np.geomspace(1.0, share, int(alphas)) if alphas > 1 else np.array([top])
+    given = floats(alphas, "alphas", ndim=(1,)).astype(np.float64)
+    if len(given) == 0 or (given < 0).any():
+        raise ValueError("alphas must hold at least one strength, and none below 0.")
+    return np.sort(given)[::-1].copy()
+
+
+@dataclass(frozen=True)
+class RegularizationPath:
+    """Fits along falling strengths.
+
+    Attributes
+    ----------
+    alphas : vector
+        The strengths, falling.
+    coefs : list of sparse matrices
+        The weights at each, outputs × features.
+    intercepts : array
+        One row a strength, one column an output.
+    objectives, dual_gaps : vectors
+        F at each answer, and how far from the minimum that is at most.
+    certificate : str
+        What `dual_gaps` holds: "duality gap" or "prox-gradient residual".
+    nonzeros : vector
+        Features used at each strength.
+    n_iters : vector
+        Iterations at each.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> gs.regularization_path(X, y, alphas=4).nonzeros
+    array([0, 4, 7, 8])
+    """
+
+    alphas: Array
+    coefs: list[Any]
+    intercepts: Array
+    objectives: Array
+    dual_gaps: Array
+    certificate: str
+    nonzeros: Array
+    n_iters: Array
+
+
+def regularization_path(
+    X: Any,
+    y: Any,
+    *,
+    loss: Any = "squared",
+    penalty: Any = "l1",
+    alphas: Any = 50,
+    alpha_min_ratio: float = 1e-2,
+    solver: Any = "auto",
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    verbose: int = 0,
+) -> RegularizationPath:
+    """Fit along falling strengths, each from where the one before ended.
+
+    Parameters
+    ----------
+    X, y, loss, penalty, fit_intercept, sample_weight
+        As in `alpha_max`.
+    alphas : int or vector, default 50
+        The strengths, or how many from α_max down.
+    alpha_min_ratio : float, default 1e-2
+        The last strength over the first.
+    solver, tol, max_iter, verbose
+        As in `BatchClassifier`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = gs.regularization_path(X, y, alphas=[1.0, 0.5, 0.1])
+    >>> path.nonzeros, bool((path.dual_gaps <= 1e-4 * y.var()).all())
+    (array([3, 4, 7]), True)
+    """
+    objective = _problem(X, y, loss, penalty, fit_intercept, sample_weight)
+    strengths = grid(alphas, objective, alpha_min_ratio)
+    kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
+    return _gathered(objective.features, strengths, kept, solutions)
+
+
+def _gathered(features: int, strengths: Array, kept: Array | None, solutions: Sequence[Solution]) -> RegularizationPath:
+    coefs = []
+    for solution in solutions:
+        small = sp.csr_array(solution.W.T)
+        if kept is not None:
+            small = sp.csr_array((small.data, kept[small.indices], small.indptr), shape=(small.shape[0], features))
+        coefs.append(small)
+    return RegularizationPath(
+        strengths,
+        coefs,
+        np.stack([s.intercept for s in solutions]),
+        np.array([s.certificate.objective for s in solutions]),
+        np.array([s.certificate.gap for s in solutions]),
+        solutions[0].certificate.name,
+        np.array([int(np.count_nonzero(s.W.any(axis=1))) for s in solutions]),
+        np.array([s.iterations for s in solutions]),
+    )
+
+
+def walk(
+    objective: Objective, strengths: Array, solver: Any, tol: float, max_iter: int, report: Any
+) -> tuple[Array | None, list[Solution]]:
+    """Return the features that can matter at all (None: all), and the solutions over them, one a strength."""
+    smaller, kept = objective.with_alpha(float(strengths[-1])).screened()
+    chosen = solvers.resolve(solver, smaller)
+    solutions: list[Solution] = []
+    start = None
+    for alpha in strengths:
+        solution = solve(
+            smaller.with_alpha(float(alpha)),
+            chosen,
+            tol=tol,
+            max_iter=max_iter,
+            start=start,
+            report=report,
+            screen=False,
+        )
+        solutions.append(solution)
+        start = solution.W
+    short = [s for s in solutions if not s.converged]
+    if short:
+        warnings.warn(
+            f"{len(short)} of {len(solutions)} fits of the path stopped before the gap was {tol:g} of that of the "
+            "empty model. Allow more iterations (max_iter), accept a larger tol, or use larger alphas.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return kept, solutions
+
+
+class _CrossValidated(_Batch):
+    """Chooses α by cross-validation: a path in every fold, the losses of the rows left out, the path of all rows."""
+
+    alphas: Any
+    alpha_min_ratio: float
+    cv: Any
+    rule: str
+    n_jobs: int | None
+
+    def _fit_path(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        if self.rule not in ("one_standard_error", "best"):
+            raise ValueError(f"rule must be 'one_standard_error' or 'best'; {self.rule!r} was given.")
+        objective, coded, (X, y, weight) = self._objective(X, y, sample_weight, 1.0)
+        strengths = grid(self.alphas, objective, self.alpha_min_ratio)
+        splitter = check_cv(self.cv, y, classifier=coded.classes is not None and coded.kind != "multilabel")
+        folds = list(splitter.split(X, y))
+        n_jobs = self.n_jobs or default_threads()
+        with ThreadPoolExecutor(max(1, min(n_jobs, len(folds)))) as pool:
+            scored = [pool.submit(self._fold, objective, coded, strengths, X, y, weight, *fold) for fold in folds]
+            tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last is the path of all rows
+            found = []
+            for future in scored:
+                found.append(future.result())
+                tasks.turn(dict)
+            losses_of_folds = np.stack(found)  # folds × strengths
+        kept, solutions = walk(
+            objective, strengths, self.solver, self.tol, self.max_iter, printed if self.verbose else None
+        )
+        path = _gathered(objective.features, strengths, kept, solutions)
+        self._targets = coded
+        self.alphas_, self.path_nonzeros_ = strengths, path.nonzeros
+        self.path_loss_ = losses_of_folds.mean(axis=0)
+        self.path_loss_se_ = losses_of_folds.std(axis=0, ddof=1) / math.sqrt(len(folds))
+        best = int(np.argmin(self.path_loss_))
+        if self.rule == "one_standard_error":
+            best = int(np.argmax(self.path_loss_ <= self.path_loss_[best] + self.path_loss_se_[best]))
+        self.alpha_ = float(strengths[best])
+        self.coef_path_, self.intercept_path_ = path.coefs, path.intercepts
+        W = np.ascontiguousarray(path.coefs[best].toarray().T)
+        self._show(replace(solutions[best], W=W))
+        tasks.turn(dict)
+        tasks.finish()
+        return self
+
+    def _fold(
+        self,
+        objective: Objective,
+        coded: targets.Targets,
+        strengths: Array,
+        X: Any,
+        y: Array,
+        weight: Array | None,
+        train: Array,
+        test: Array,
+    ) -> Array:
+        """Return the mean loss on the rows left out, at every strength."""
+
+        def over(rows: Array) -> Objective:
+            return Objective(
+                X[rows],
+                coded.encode(y[rows]),
+                coded.loss,
+                objective.penalty,
+                1.0,
+                outputs=coded.outputs,
+                sample_weight=None if weight is None else weight[rows],
+                fit_intercept=objective.fit_intercept,
+                threads=1,
+            )
+
+        kept, solutions = walk(over(train), strengths, self.solver, self.tol, self.max_iter, None)
+        held_out, found = over(test), []
+        for solution in solutions:
+            W = solution.W
+            if kept is not None:
+                W = np.zeros((objective.features, objective.outputs))
+                W[kept] = solution.W
+            found.append(held_out.mean.value(held_out.margins(W), solution.intercept))
+        return np.array(found)
+
+
+class BatchClassifierCV(LinearClassifier, _CrossValidated):
+    """`BatchClassifier` with α chosen by cross-validation along a warm-started path.
+
+    Parameters
+    ----------
+    loss, penalty, solver, tol, max_iter, fit_intercept, class_weight, verbose
+        As in `BatchClassifier`.
+    alphas : int or vector, default 50
+        The strengths to try, or how many from α_max down.
+    alpha_min_ratio : float, default 1e-3
+        The last strength over the first.
+    cv : int, splitter or None
+        How to split the rows, 5 folds by default.
+    rule : "one_standard_error" or "best"
+        The largest α whose loss is within one standard error of the best, or the best.
+    n_jobs : int, optional
+        Folds at the same time, one a core by default (threads).
+
+    Attributes
+    ----------
+    alpha_ : float
+        The strength chosen.
+    alphas_, path_loss_, path_loss_se_, path_nonzeros_ : vectors
+        The strengths, falling; the mean loss of the rows left out, its standard error, and the features used at each.
+    coef_path_ : list of sparse arrays
+        The weights at each strength, one row an output; `PathDisplay` draws them.
+    intercept_path_ : array
+        Strengths × outputs.
+    coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_, operations_, classes_
+        As in `BatchClassifier`, at `alpha_`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = gs.BatchClassifierCV(alphas=20).fit(scale(X), y)
+    >>> model.score(scale(X), y) > 0.97, len(model.nonzero_features_) < 20
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        penalty: Any = "l1",
+        alphas: Any = 50,
+        solver: Any = "auto",
+        *,
+        alpha_min_ratio: float = 1e-3,
+        cv: Any = None,
+        rule: str = "one_standard_error",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alphas = alphas
+        self.solver = solver
+        self.alpha_min_ratio = alpha_min_ratio
+        self.cv = cv
+        self.rule = rule
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchClassifierCV:
+        """Choose α, and fit all rows with it."""
+        return self._fit_path(X, y, sample_weight)
+
+    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
+        return label_targets(y, loss)
+
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
+        return class_weighted(self.class_weight, y, weight, coded)
+
+
+class BatchRegressorCV(LinearRegressor, _CrossValidated):
+    """`BatchRegressor` with α chosen by cross-validation along a warm-started path.
+
+    Parameters
+    ----------
+    loss, penalty, solver, tol, max_iter, fit_intercept, verbose
+        As in `BatchRegressor`.
+    alphas, alpha_min_ratio, cv, rule, n_jobs
+        As in `BatchClassifierCV`.
+
+    Attributes
+    ----------
+    alpha_, alphas_, path_loss_, path_loss_se_, path_nonzeros_, coef_path_, intercept_path_
+        As in `BatchClassifierCV`.
+    coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_, operations_
+        As in `BatchRegressor`, at `alpha_`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = gs.BatchRegressorCV(alphas=20).fit(X, y)
+    >>> model.nonzero_features_
+    array([1, 2, 3, 6, 8, 9])
+    """
+
+    def __init__(
+        self,
+        loss: Any = "squared",
+        penalty: Any = "l1",
+        alphas: Any = 50,
+        solver: Any = "auto",
+        *,
+        alpha_min_ratio: float = 1e-3,
+        cv: Any = None,
+        rule: str = "one_standard_error",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alphas = alphas
+        self.solver = solver
+        self.alpha_min_ratio = alpha_min_ratio
+        self.cv = cv
+        self.rule = rule
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressorCV:
+        """Choose α, and fit all rows with it."""
+        return self._fit_path(X, y, sample_weight)
+
+    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
+        return targets.for_regression(y, loss)

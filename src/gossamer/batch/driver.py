@@ -1,0 +1,110 @@
+"""Running a solver: when to stop, what to print, and which iterate is the answer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from gossamer.batch.certificates import DUALITY_GAP, Certificate
+from gossamer.batch.objective import Objective, Point
+from gossamer.validation import Array
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The answer, and what is known about it."""
+
+    W: Array  # d × k
+    intercept: Array  # k
+    certificate: Certificate
+    iterations: int
+    operations: int  # of the solver, see `Objective`; certificates are not counted
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback sees after an iteration."""
+
+    iteration: int
+    seconds: float
+    certificate: Certificate
+    nonzeros: int
+    W: Array  # the best weights so far
+    intercept: Array
+    operations: int
+
+
+def solve(
+    objective: Objective,
+    solver: Any,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    start: Array | None = None,
+    report: Callable[[Progress], Any] | None = None,
+    screen: bool = True,
+) -> Solution:
+    """Minimise the objective until the gap is at most `tol` of that of the empty model.
+
+    `report` is called whenever there is a certificate; if it returns True, or on Ctrl-C, the best point so far is the
+    answer. `screen` leaves out the features that cannot matter; a path does that once for all strengths.
+    """
+    solver.check(objective)
+    smaller, kept = objective.screened() if screen else (objective, None)
+    if kept is not None:
+
+        def whole(found: Any) -> Any:
+            W = np.zeros((objective.features, objective.outputs))
+            W[kept] = found.W
+            return replace(found, W=W)
+
+        reported = None if report is None else lambda progress: report(whole(progress))
+        return whole(_run(smaller, solver, tol, max_iter, None if start is None else start[kept], reported))
+    return _run(objective, solver, tol, max_iter, start, report)
+
+
+def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Array | None, report: Any) -> Solution:
+    began = perf_counter()
+    W = objective.origin() if start is None else objective.prox(np.array(start, dtype=np.float64), 0.0)
+    point = objective.at(W)
+    best, certificate = point, objective.certify(point)
+    bound = certificate.objective - certificate.gap  # the best lower bound so far
+    done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
+    try:
+        iterates = solver.iterates(objective, W)
+        while not done and iteration < max_iter * solver.patience:
+            before = objective.operations
+            found = next(iterates)
+            iteration, operations = iteration + 1, operations + objective.operations - before
+            if iteration % solver.look_every and iteration < max_iter * solver.patience:
+                continue
+            point = found if isinstance(found, Point) else objective.at(found)
+            now = objective.certify(point)
+            if not np.isfinite(now.objective):
+                raise FloatingPointError(
+                    f"The objective became {now.objective} in iteration {iteration}. Scale the features, use a smaller "
+                    "step, or another solver."
+                )
+            if now.name == DUALITY_GAP:
+                bound = max(bound, now.objective - now.gap)
+                if now.objective <= certificate.objective:
+                    best, certificate = replace(point, W=np.array(point.W)), now
+                certificate = replace(certificate, gap=max(certificate.objective - bound, 0.0))
+            elif now.gap <= certificate.gap:
+                best, certificate = replace(point, W=np.array(point.W)), now
+            done = objective.enough(certificate, tol)
+            nonzeros = int(np.count_nonzero(best.W.any(axis=1)))
+            if report is not None and report(
+                Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, best.intercept, operations)
+            ):
+                break
+    except KeyboardInterrupt:
+        warnings.warn(f"Interrupted after {iteration} iterations: the best weights so far are kept.", stacklevel=4)
+        done = True
+    return Solution(best.W, best.intercept.copy(), certificate, iteration, operations, done)

@@ -1,0 +1,42 @@
+"""Batch solvers, one file each. They see only an `Objective`; see `gossamer.solvers.base` for what a solver is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gossamer.batch.objective import Objective
+from gossamer.batch.solvers import coordinate
+from gossamer.batch.solvers.coordinate import CoordinateDescent
+from gossamer.batch.solvers.fista import FISTA
+from gossamer.batch.solvers.fobos import BatchFobos
+from gossamer.batch.solvers.interior_point import InteriorPoint
+from gossamer.batch.solvers.projected_gradient import ProjectedGradient
+from gossamer.batch.solvers.sparsa import SpaRSA
+from gossamer.registry import resolve as _resolve
+
+__all__ = ["FISTA", "BatchFobos", "CoordinateDescent", "InteriorPoint", "ProjectedGradient", "SpaRSA"]
+
+BY_NAME = {
+    "auto": FISTA,
+    "fobos": BatchFobos,
+    "sparsa": SpaRSA,
+    "fista": FISTA,
+    "projected_gradient": ProjectedGradient,
+    "coordinate": CoordinateDescent,
+    "interior_point": InteriorPoint,
+}
+
+
+def resolve(spec: Any, objective: Objective) -> Any:
+    """Return the solver called `spec`; "auto" is chosen for the problem.
+
+    Coordinate descent where the penalty is a sum over features and the loss has a curvature, FISTA for the other smooth
+    problems, FOBOS for losses with kinks.
+    """
+    if isinstance(spec, str) and spec == "auto":
+        if not objective.smooth:
+            return BatchFobos()
+        if objective.mean.has_curvature and coordinate.goes_with(objective):
+            return CoordinateDescent()
+        return FISTA()
+    return _resolve(spec, BY_NAME, "solver", ("check", "iterates"))

@@ -1,0 +1,118 @@
+"""FOBOS, deterministic: minimise f(W) + αΩ(W) by full (sub)gradient steps and proxes.
+
+    V = W − η_t g(W);   W ← prox(V, η_{t+½} α)
+
+For a loss with Lipschitz gradient, η = 1/L and F(W_T) − F* ≤ 2LD²/T. For a loss with kinks (hinge, ε-insensitive,
+quantile) the steps decrease, and the slopes averaged over the iterations are the dual point of the certificate. Slow in
+both cases; it is what the others are measured by, and the only one for kinks.
+
+Duchi, Singer: Efficient online and batch learning using forward backward splitting, JMLR 2009, §2, Theorem 2 and
+Corollary 10.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gossamer.batch.objective import Objective, Point
+from gossamer.batch.solvers.base import Solver, dot
+from gossamer.validation import Array, number
+
+
+@dataclass(frozen=True)
+class BatchFobos(Solver):
+    """Deterministic FOBOS: gradient steps and proxes, for every loss and every penalty.
+
+    Parameters
+    ----------
+    step : float, "auto" or "theory"
+        A number c makes η_t = c/√t. "theory" is the papers' D / (√7 G √t), with D from αΩ(W*) ≤ F(0). "auto" is 1/L
+        with backtracking for smooth losses, and for those with kinks the distance covered so far over the root of
+        the sum of squared gradients, which needs no constants.
+    look_every : int
+        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+
+    References
+    ----------
+    Duchi, Singer: Efficient online and batch learning using forward backward splitting, JMLR 2009.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [2.0, 0.0, 2.0]
+    >>> gs.BatchRegressor(alpha=0.1, solver="fobos", tol=1e-8).fit(X, y).coef_.round(3)
+    array([1.55, 0.  ])
+    """
+
+    step: Any = "auto"
+    look_every: int = 10
+
+    patience = 10
+
+    def __post_init__(self) -> None:
+        number(self.look_every, "look_every", least=1)
+        if isinstance(self.step, str):
+            if self.step not in ("auto", "theory"):
+                raise ValueError(f"step must be a number, 'auto' or 'theory'; {self.step!r} was given.")
+        else:
+            number(self.step, "step", above=0)
+
+    def check(self, objective: Objective) -> None:
+        """Every problem will do; "theory" needs a bound on the weights."""
+        if self.step == "theory" and not (objective.alpha > 0 or hasattr(objective.penalty, "radius")):
+            raise ValueError("step='theory' needs a bound on the weights: alpha > 0 or a ball. Use step='auto'.")
+
+    def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
+        """Yield the iterates; with decreasing steps, points whose slopes are averages."""
+        if objective.smooth and self.step == "auto":
+            yield from _steady(objective, W)
+            return
+        point = objective.at(W)
+        c = self._first_step(objective, point)
+        start, squares, far = W, 0.0, 0.0
+        total, slopes, gradient = 0.0, np.zeros_like(point.slopes), np.zeros_like(point.gradient)
+        for t in range(1, 2**62):
+            squares += dot(point.gradient, point.gradient)
+            if c is not None:
+                now, then = c / math.sqrt(t), c / math.sqrt(t + 1)
+            else:
+                reach = max(far, 1e-3 * (1 + float(np.linalg.norm(start))) / max(math.sqrt(squares), 1e-300))
+                now = then = max(far, min(reach, 1.0)) / max(math.sqrt(squares), 1e-300)
+            total += now
+            slopes += now / total * (point.slopes - slopes)
+            gradient += now / total * (point.gradient - gradient)
+            yield replace(point, slopes=slopes, gradient=gradient)
+            W = objective.prox(W - now * point.gradient, then)
+            far = max(far, float(np.linalg.norm(W - start)))
+            point = objective.at(W)
+
+    def _first_step(self, objective: Objective, point: Point) -> float | None:
+        if self.step == "auto":
+            return None
+        if self.step != "theory":
+            return float(self.step)
+        radius = getattr(objective.penalty, "radius", None)
+        f0 = objective.scale("duality gap")
+        diameter = float(radius) if radius is not None else f0 / objective.alpha
+        return diameter / (math.sqrt(7) * max(float(np.linalg.norm(point.gradient)), 1e-300))
+
+
+def _steady(objective: Objective, W: Array) -> Iterator[Array | Point]:
+    """Take steps of 1/L, with L doubled whenever f rises above its quadratic bound."""
+    lipschitz = objective.lipschitz()
+    point = objective.at(W)
+    while True:
+        while True:
+            V = objective.prox(point.W - point.gradient / lipschitz, 1 / lipschitz)
+            moved, there = V - point.W, objective.at(V)
+            bound = point.loss + dot(point.gradient, moved) + lipschitz / 2 * dot(moved, moved)
+            if there.loss <= bound + 1e-14 * abs(point.loss) or not math.isfinite(2 * lipschitz):
+                break
+            lipschitz *= 2
+        point = there
+        yield point

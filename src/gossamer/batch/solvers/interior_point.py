@@ -1,0 +1,159 @@
+"""Interior point: minimise Σ p_i ℓ(z_i, y_i) + α Σ_j a_j |w_j|, ℓ logistic or squared, by truncated Newton steps.
+
+With bounds u on the weights, −u ≤ w ≤ u, the problem is smooth, and the central path minimises
+
+    t (f(w) + α Σ a_j u_j) − Σ log(u_j + w_j) − Σ log(u_j − w_j)
+
+for growing t. Newton's system in w, after u is eliminated, is (tH + D) dw = r with H = Xᵀ diag(h) X and a diagonal D;
+it is solved by preconditioned conjugate gradients to a share of the duality gap. The iterates have no zeros: those with
+a gradient inside the dual constraint are zero in what is handed out.
+
+The baseline of the papers. Koh, Kim, Boyd: An interior-point method for large-scale ℓ1-regularized logistic regression,
+JMLR 2007; Kim, Koh, Lustig, Boyd, Gorinevsky: An interior-point method for large-scale ℓ1-regularized least squares,
+2007.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gossamer import losses, penalties
+from gossamer.batch.objective import Objective, Point
+from gossamer.batch.solvers.base import Solver, dot
+from gossamer.validation import Array
+
+
+@dataclass(frozen=True)
+class InteriorPoint(Solver):
+    """Truncated Newton interior point, for ℓ1 with logistic or squared loss and one output.
+
+    References
+    ----------
+    Koh, Kim, Boyd: An interior-point method for large-scale ℓ1-regularized logistic regression, JMLR 2007.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [2.0, 0.0, 2.0]
+    >>> gs.BatchRegressor(alpha=0.1, solver="interior_point", tol=1e-8).fit(X, y).coef_.round(3)
+    array([1.55, 0.  ])
+    """
+
+    def check(self, objective: Objective) -> None:
+        """Refuse all but ℓ1 with logistic or squared loss, one output, positive strengths."""
+        instead = "Use solver='auto'."
+        if not isinstance(objective.loss, (losses.Logistic, losses.Squared)):
+            raise self.refuse(type(objective.loss).__name__, "it is for logistic and squared loss.", instead)
+        if not isinstance(objective.penalty, penalties.L1):
+            raise self.refuse(type(objective.penalty).__name__, "it is for the ℓ1 norm.", instead)
+        if objective.outputs != 1:
+            raise self.refuse(f"{objective.outputs} outputs", "it is for one.", instead)
+        weights = objective.penalty.weights
+        if objective.alpha <= 0 or (weights is not None and not np.all(weights > 0)):
+            raise self.refuse("features without a penalty", "its barrier needs alpha and weights > 0.", instead)
+
+    def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
+        """Yield the points of the path, small weights set to zero."""
+        weights = objective.penalty.weights
+        a = objective.alpha * (np.ones(objective.features) if weights is None else weights)
+        w, u = W[:, 0].copy(), np.maximum(np.abs(W[:, 0]) * 1.5, 1e-2) + 1e-3
+        point = objective.at(w[:, None])
+        gap = objective.certify(point).gap
+        t = min(max(1.0, 1 / objective.alpha), 2 * len(w) / max(gap, 1e-300))
+        p = objective.p[:, None]
+        h = np.empty_like(p)
+        direction = np.zeros_like(w)
+        while True:
+            objective.mean.curvatures(objective.margins(w[:, None]), point.intercept, h)
+            total = float(h.sum())
+
+            def hessian(v: Array, total: float = total) -> Array:
+                z = objective.margins(v[:, None])
+                if objective.fit_intercept and total > 0:
+                    z -= np.sum(h * z) / total
+                return objective.gradient(h * z)[:, 0]
+
+            g = point.gradient[:, 0]
+            above, below = 1 / (u + w), 1 / (u - w)
+            slope_w, slope_u = t * g - above + below, t * a - above - below
+            d1, d2 = above**2 + below**2, above**2 - below**2
+            bend = d1 - d2**2 / d1
+            right = -slope_w + d2 / d1 * slope_u
+            diagonal = t * self._diagonal(objective, h) + bend
+            tolerance = min(0.1, 0.3 * gap / max(float(np.linalg.norm(right)), 1e-300))
+            direction = _conjugate_gradients(
+                lambda v, t=t, bend=bend: t * hessian(v) + bend * v, right, diagonal, direction, tolerance
+            )
+            step_u = -(slope_u + d2 * direction) / d1
+            w, u, point, step = self._search(objective, a, t, w, u, point, direction, step_u, slope_w, slope_u)
+            rounded = self._rounded(objective, a, point)
+            gap = min(objective.certify(point).gap, objective.certify(rounded).gap)
+            if step >= 0.5:
+                t = max(2 * min(2 * len(w) / max(gap, 1e-300), t), t)
+            yield rounded
+
+    @staticmethod
+    def _diagonal(objective: Objective, h: Array) -> Array:
+        """Return a stand-in for the diagonal of H: the mean curvature times the mean square of each column."""
+        squares = np.empty(objective.features)
+        objective.design.weighted_squares(h[:, 0].copy(), squares)
+        return squares
+
+    @staticmethod
+    def _search(
+        objective: Objective,
+        a: Array,
+        t: float,
+        w: Array,
+        u: Array,
+        point: Point,
+        dw: Array,
+        du: Array,
+        slope_w: Array,
+        slope_u: Array,
+    ) -> tuple[Array, Array, Point, float]:
+        """Return the first of the steps 1, ½, … that stays inside and lowers the barrier function enough."""
+
+        def barrier(w: Array, u: Array, loss: float) -> float:
+            return t * (loss + dot(a, u)) - float(np.sum(np.log(u + w)) + np.sum(np.log(u - w)))
+
+        here, promised, step = barrier(w, u, point.loss), dot(slope_w, dw) + dot(slope_u, du), 1.0
+        while step > 1e-12:
+            to_w, to_u = w + step * dw, u + step * du
+            if np.all(np.abs(to_w) < to_u):
+                there = objective.at(to_w[:, None])
+                if barrier(to_w, to_u, there.loss) <= here + 0.01 * step * promised:
+                    return to_w, to_u, there, step
+            step /= 2
+        return w, u, point, 0.0
+
+    @staticmethod
+    def _rounded(objective: Objective, a: Array, point: Point) -> Point:
+        """Return the point with zeros where the gradient is inside the constraint, if that is no worse."""
+        W = np.where(np.abs(point.gradient[:, 0]) <= 0.9999 * a, 0.0, point.W[:, 0])[:, None]
+        rounded = objective.at(W)
+        better = rounded.loss + objective.penalty_at(W) <= point.loss + objective.penalty_at(point.W)
+        return rounded if better else replace(point, W=point.W.copy())
+
+
+def _conjugate_gradients(apply: object, right: Array, diagonal: Array, x: Array, tolerance: float) -> Array:
+    """Return an approximate solution of apply(x) = right, from x on."""
+    rest = right - apply(x)  # type: ignore[operator]
+    if np.linalg.norm(rest) > np.linalg.norm(right):
+        x, rest = np.zeros_like(x), right.copy()
+    q = rest / diagonal
+    size, enough = dot(rest, q), tolerance * float(np.linalg.norm(right))
+    for _ in range(1000):
+        if math.sqrt(dot(rest, rest)) <= enough or size <= 0:
+            break
+        turned = apply(q)  # type: ignore[operator]
+        far = size / dot(q, turned)
+        x, rest = x + far * q, rest - far * turned
+        z = rest / diagonal
+        before, size = size, dot(rest, z)
+        q = z + size / before * q
+    return x

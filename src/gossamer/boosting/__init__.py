@@ -1,0 +1,11 @@
+"""Boosting with structural sparsity: estimators, candidate features, and the rounds."""
+
+from gossamer.registry import rooms
+
+HOMES = {
+    "estimators": "BoostingClassifier BoostingRegressor",
+    "features": "ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
+    "rounds": "SmoothL1",
+}
+__all__ = [name for names in HOMES.values() for name in names.split()]
+__getattr__ = rooms(__name__, HOMES)

@@ -1,0 +1,433 @@
+"""Boosting estimators: features come in, weights are corrected, features go out, and it stops by itself."""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from gossamer import losses
+from gossamer.boosting import features as kinds
+from gossamer.boosting import rounds
+from gossamer.estimators import targets
+from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
+from gossamer.estimators.linear import (
+    LinearClassifier,
+    LinearRegressor,
+    checked_weights,
+    class_weighted,
+    several_labels,
+    some_weight,
+)
+from gossamer.validation import Array, number
+
+__all__ = ["BoostingClassifier", "BoostingRegressor"]
+
+
+class _Boosting(CallbackSupportMixin, BaseEstimator):
+    """What the two estimators share: checking, the run, and the weights."""
+
+    _targets: targets.Targets
+    _kind: Any  # the kind of features, with what it learned from the training data
+    n_features_in_: int
+
+    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
+        raise NotImplementedError
+
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
+        return weight
+
+    def _predicted(self, z: Array) -> Array:
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> Any:
+        """Learn from all rows.
+
+        `validation` is a pair (X, y) on which `history_` follows the loss and the score.
+        """
+        rounds.check_counts(batch=self.batch, max_rounds=self.max_rounds)
+        tasks = Tasks(self, X, y, "round", int(self.max_rounds))
+        # A stand-in learns: whatever raises on the way leaves the estimator as it was.
+        new = copy.copy(self)
+        loss = losses.resolve(self.loss)
+        penalty = rounds.resolve_penalty(self.penalty)
+        alpha = number(self.alpha, "alpha", least=0)
+        rounds.check_order(self.order, self.tol)
+        kind = kinds.resolve(self.features)
+        threads = _threads(self.n_jobs)
+        X, y = new._checked(X, y)
+        weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
+        coded = self._find_targets(y, loss)
+        weight = self._reweighted(y, weight, coded)
+        columns = X.shape[1] if isinstance(kind, kinds.ColumnFeatures) else None
+        shape = rounds.shape(self.bound, coded.loss, penalty, self.order, columns)
+        watch = None if validation is None else new._watch(coded, *_pair(validation))
+        encoded = coded.encode(y)
+        if weight is not None and not weight.all():
+            some = np.flatnonzero(weight)
+            X, encoded, weight = X[some], encoded[some], weight[some]
+        if callable(getattr(kind, "ready", None)):
+            kind = kind.ready(X, _single_labels(coded, encoded))
+        if columns is None:
+            pool = kinds.pool_of(kind, X)
+        else:
+            centred = self.fit_intercept and not sp.issparse(X)
+            pool = kind.pool(X, shape.weights, np.average(X, axis=0, weights=weight) if centred else None)
+        rounds.check_fits(self.order, pool)
+        run = rounds.start(
+            shape,
+            coded.loss,
+            encoded,
+            coded.outputs,
+            weight,
+            alpha,
+            float(self.tol),
+            pool=pool,
+            batch=int(self.batch),
+            threads=threads,
+            fit_intercept=bool(self.fit_intercept),
+            random=check_random_state(self.random_state),
+        )
+        new._targets, new._kind = coded, kind
+        if coded.classes is not None:
+            new.classes_ = coded.classes
+
+        def fitted(model: rounds.Model) -> dict[str, Any]:
+            new.features_, new.weights_, new.intercept_ = model
+            return new.__dict__
+
+        model, new.history_, new.stopped_by_ = rounds.boost(
+            run, self.order, int(self.max_rounds), watch, self.verbose, lambda model: tasks.turn(lambda: fitted(model))
+        )
+        new.features_, new.weights_, new.intercept_ = model
+        new.n_iter_ = max(len(new.history_) - 1, 1)
+        self.__dict__ = new.__dict__
+        tasks.finish()
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
+        """Return X (dense, or canonical CSC) and y, both checked."""
+        self.__dict__.pop("feature_names_in_", None)
+        X, y = validate_data(
+            self,
+            X,
+            y.toarray() if sp.issparse(y) else y,
+            accept_sparse=["csc", "csr"] if self._takes_sparse() else False,
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+            y_numeric=isinstance(self, RegressorMixin),
+        )
+        if sp.issparse(X):
+            X = sp.csc_array(X)
+            if not X.has_canonical_format:
+                X = X.copy()
+                X.sum_duplicates()
+        if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        return X, y
+
+    def _watch(self, coded: targets.Targets, X: Any, y: Any) -> Any:
+        """Return a function that measures loss and score on validation data."""
+        X, y = validate_data(
+            self,
+            X,
+            y.toarray() if sp.issparse(y) else y,
+            accept_sparse="csr" if self._takes_sparse() else False,
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+            reset=False,
+        )
+        encoded = coded.encode(y)
+
+        def measured(model: rounds.Model) -> tuple[float, float]:
+            z = _margins(self._kind, X, *model)
+            if coded.kind == "multiclass":
+                loss = coded.loss.value(z, encoded[:, 0])
+            else:
+                loss = np.sum(coded.loss.value(z, encoded), axis=1)
+            measure = r2_score if coded.kind == "regression" else accuracy_score
+            return float(np.mean(loss)), float(measure(y, self._predicted(z)))
+
+        return measured
+
+    # What was learned
+
+    @property
+    def n_features_used_(self) -> int:
+        """How many features have a weight."""
+        check_is_fitted(self, "features_")
+        return len(self.features_)
+
+    @property
+    def nonzero_features_(self) -> Array:
+        """The names of the features that have a weight, the largest weights first."""
+        check_is_fitted(self, "features_")
+        names = getattr(self, "feature_names_in_", None)
+        order = np.argsort(-np.abs(self.weights_).max(axis=1, initial=0.0), kind="stable")
+        return np.array([kinds.name_of(self._kind, self.features_[j], names) for j in order], dtype=object)
+
+    @property
+    def coef_(self) -> Array:
+        """The weights of all columns, one row an output; for features="columns"."""
+        if not isinstance(getattr(self, "_kind", None), kinds.ColumnFeatures):
+            raise AttributeError("coef_ exists once the estimator is fitted with features='columns'; see weights_.")
+        W = np.zeros((self.n_features_in_, self._targets.outputs))
+        W[np.asarray(self.features_, dtype=np.intp)] = self.weights_
+        return W[:, 0] if self._targets.kind == "regression" and self._targets.flat else W.T
+
+    def _decide(self, X: Any) -> Array:
+        """Return z, n × k."""
+        check_is_fitted(self, "features_")
+        X = validate_data(
+            self, X, accept_sparse="csr" if self._takes_sparse() else False, dtype=[np.float64, np.float32], reset=False
+        )
+        return _margins(self._kind, X, self.features_, self.weights_, self.intercept_)
+
+    def _takes_sparse(self) -> bool:
+        kind = kinds.BY_NAME.get(self.features) if isinstance(self.features, str) else self.features
+        return bool(getattr(kind, "takes_sparse", True))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "features_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _margins(kind: Any, X: Any, features: list[Any], W: Array, b: Array) -> Array:
+    """Return z = b + Σ_j h_j(x) W_j, computed for so many rows at a time that their features fit into memory."""
+    z = np.tile(b, (X.shape[0], 1))
+    if not features:
+        return z
+    rows = max(1, (1 << 24) // len(features))
+    for begin in range(0, X.shape[0], rows):
+        part = X[begin : begin + rows]
+        z[begin : begin + rows] += np.asarray(kinds.computed(kind, part, features) @ W)
+    return z
+
+
+def _single_labels(coded: targets.Targets, encoded: Array) -> Array | None:
+    """Return one class 0, 1, … a row where there is one."""
+    if coded.kind == "multiclass":
+        return encoded[:, 0].astype(np.intp)
+    if coded.kind == "binary":
+        return (encoded[:, 0] > 0).astype(np.intp)
+    return np.argmax(encoded, axis=1) if coded.kind == "one_vs_rest" else None
+
+
+def _pair(validation: Any) -> tuple[Any, Any]:
+    if not isinstance(validation, (tuple, list)) or len(validation) != 2:
+        raise TypeError(f"validation must be a pair (X, y); {type(validation).__name__} was given.")
+    return validation[0], validation[1]
+
+
+def _threads(n_jobs: Any) -> int:
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None, a positive number of threads, or -1 for all; {n_jobs!r} was given.")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+class BoostingClassifier(LinearClassifier, _Boosting):
+    """A sparse classifier over features that it induces: minimise mean loss + α Σ_j Ω(W_j).
+
+    In each round the candidates with the best scores come in, all weights are corrected, and features whose weights
+    are zero go out. A score is how much the objective decreases at least when the feature comes in; when no candidate
+    scores above zero, the model is the optimum over all of them, and boosting stops by itself.
+
+    Two classes make one output; more make one output a class (multinomial loss). A matrix y of 0 and 1 makes one output
+    a label.
+
+    Parameters
+    ----------
+    penalty : str or penalty, default "l1"
+        Ω. "ada" has rules for "l1", "group_linf", "linf", "smooth_l1" and "none"; "grad" also for "group_l2", "l2",
+        "l2_squared", "elastic_net", "sparse_group_l2", "berhu" and "non_negative_l1". Groups are rows: one feature over
+        all outputs. "l2" and "linf" are norms of all weights and need order="parallel".
+    alpha : float, default 1e-3
+        The strength α ≥ 0 of the penalty; 0 is classical boosting.
+    bound : "ada" or "grad", default "ada"
+        The bound on the loss that updates minimise: exponential, as in AdaBoost, or quadratic.
+    features : "columns", "products", "stumps", "kernel", or an object, default "columns"
+        The candidates: see `ColumnFeatures`, `ProductFeatures`, `StumpFeatures`, `KernelFeatures`; an object of your
+        own has ``propose(X, used)`` and ``evaluate(X, features)``.
+    loss : "logistic", "exponential", "multinomial" or a loss, default "logistic"
+        "exponential" needs bound="ada"; "grad" also takes "squared_hinge".
+    order : "corrective", "greedy", "cyclic", "random" or "parallel", default "corrective"
+        Corrective adds the best `batch` features a round and optimises all weights. Greedy updates the best `batch`
+        once (with batch=1 and alpha=0: AdaBoost). Cyclic and random take all features in turn, parallel moves them all
+        at once.
+    batch : int, default 30
+        Features a round.
+    max_rounds : int, default 1000
+        The most rounds.
+    tol : float, default 1e-3
+        What counts as optimal: gradients within tol · α (of 1e-3 where α = 0).
+    fit_intercept : bool, default True
+        Whether to learn an intercept, which is never penalised.
+    class_weight : dict, "balanced" or None
+        Weights of the classes.
+    n_jobs : int, optional
+        Threads for scoring, -1 for all; the result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of order="random".
+    verbose : int, default 0
+        1 prints a line a round.
+
+    Attributes
+    ----------
+    features_ : list
+        The features in use: numbers of columns, or what the kind of candidate calls a feature.
+    weights_ : matrix
+        Their weights, one row a feature, one column an output.
+    intercept_ : vector
+        The intercepts.
+    nonzero_features_ : array
+        The names of the features in use, largest weights first.
+    n_features_used_ : int
+        How many they are.
+    coef_ : matrix
+        With features="columns", the weights of all columns, one row an output.
+    history_ : list of rounds
+        Each with round, objective, selected, pruned, nonzeros, score, validation_loss, validation_score.
+    stopped_by_ : str
+        "no candidate" (the automatic stop), "max_rounds" or "interrupted".
+    classes_, n_iter_, n_features_in_, feature_names_in_
+        The classes, rounds, columns of X, their names.
+
+    References
+    ----------
+    Duchi, Singer: Boosting with structural sparsity, ICML 2009.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = gs.BoostingClassifier(alpha=0.01, features="stumps").fit(X, y)
+    >>> model.score(X, y) > 0.95, model.stopped_by_
+    (True, 'no candidate')
+    """
+
+    def __init__(
+        self,
+        penalty: Any = "l1",
+        alpha: float = 1e-3,
+        bound: str = "ada",
+        features: Any = "columns",
+        *,
+        loss: Any = "logistic",
+        order: str = "corrective",
+        batch: int = 30,
+        max_rounds: int = 1000,
+        tol: float = 1e-3,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.bound = bound
+        self.features = features
+        self.loss = loss
+        self.order = order
+        self.batch = batch
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
+        if several_labels(y):
+            return targets.for_indicators(y, loss)
+        return targets.for_labels(targets.distinct(y), loss, grow=False)
+
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
+        return class_weighted(self.class_weight, y, weight, coded)
+
+
+class BoostingRegressor(LinearRegressor, _Boosting):
+    """A sparse regressor over features that it induces: minimise mean loss + α Σ_j Ω(W_j).
+
+    As `BoostingClassifier`, for real y; a matrix y makes one output a column. The default loss is in units of y beyond
+    which it grows linearly: y should be scaled so that an error of 1 matters.
+
+    Parameters
+    ----------
+    penalty, alpha, bound, features, order, batch, max_rounds, tol, fit_intercept, n_jobs, random_state, verbose
+        As in `BoostingClassifier`.
+    loss : str or loss, default "log_epsilon_insensitive"
+        bound="grad" also takes "squared" and "huber".
+
+    Attributes
+    ----------
+    features_, weights_, intercept_, nonzero_features_, n_features_used_, coef_, history_, stopped_by_
+        As in `BoostingClassifier`.
+    n_iter_, n_features_in_, feature_names_in_
+        Rounds, columns of X, their names.
+
+    References
+    ----------
+    Duchi, Singer: Boosting with structural sparsity, ICML 2009, §6.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = gs.BoostingRegressor(alpha=0.03, features="products").fit(X / X.std(), scale(y))
+    >>> model.nonzero_features_[:3].tolist()
+    ['s5', 'bmi', 'bp']
+    """
+
+    def __init__(
+        self,
+        penalty: Any = "l1",
+        alpha: float = 1e-3,
+        bound: str = "ada",
+        features: Any = "columns",
+        *,
+        loss: Any = "log_epsilon_insensitive",
+        order: str = "corrective",
+        batch: int = 30,
+        max_rounds: int = 1000,
+        tol: float = 1e-3,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.bound = bound
+        self.features = features
+        self.loss = loss
+        self.order = order
+        self.batch = batch
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
+        return targets.for_regression(y, loss)

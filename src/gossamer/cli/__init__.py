@@ -1,0 +1,1 @@
+"""The command line: its arguments, its commands, and a run over a source with progress and checkpoints."""

@@ -1,0 +1,276 @@
+"""The command line: how it is written, and a light start. What it does is in `commands`.
+
+Reading begins before NumPy is imported, so that the first blocks are parsed by then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import os
+import sys
+from typing import Any
+
+import gossamer
+from gossamer import sources
+
+EXAMPLES = """examples:
+  gossamer train clicks.svm.gz -o clicks.gsm
+  gossamer train 'day*.vw' -o clicks.gsm --loss logistic --penalty 'elastic_net(l1_ratio=0.9)' --alpha 1e-6
+  gossamer train houses.csv -o houses.gsm --loss squared --target price --holdout 0.1 --report houses.html
+  zcat big.vw.gz | gossamer train - --format vw -o big.gsm --checkpoint state --every 100000
+  gossamer predict clicks.gsm today.svm --proba -o answers.tsv
+  gossamer inspect clicks.gsm --top 30
+  gossamer export clicks.gsm --to sql --layout long -o clicks.sql
+"""
+
+
+OK, FAILED, INTERRUPTED = 0, 1, 130  # 2 is argparse's, for a command that is wrong
+
+
+def train(options: argparse.Namespace) -> int:
+    """Learn a model from files."""
+    with contextlib.closing(sources.source(options.data, options.format, **_reading(options))) as rows:
+        if options.checkpoint is None or _is_empty(options.checkpoint):
+            rows.begin()
+        from gossamer.cli import commands
+
+        return INTERRUPTED if commands.train(options, rows) else OK
+
+
+def predict(options: argparse.Namespace) -> int:
+    """Write the answers of a model, one line a row."""
+    from gossamer.cli import commands
+
+    commands.predict(options, _reading(options) | ({"format": options.format} if options.format else {}))
+    return OK
+
+
+def inspect(options: argparse.Namespace) -> int:
+    """Show what a model is and its largest weights."""
+    from gossamer.cli import commands
+
+    commands.inspect(options)
+    return OK
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write a model in another language."""
+    from gossamer.cli import commands
+
+    commands.export(options)
+    return OK
+
+
+def demo(options: argparse.Namespace) -> int:
+    """Show what the library does, on data that ships with scikit-learn, in seconds."""
+    from gossamer.cli import demo as demonstration
+
+    demonstration.show()
+    return OK
+
+
+def _is_empty(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is None
+    except OSError:  # there is none
+        return True
+
+
+def _reading(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the source that were given."""
+    names = ("max_features", "bits", "target", "weight", "delimiter")
+    given = {name: getattr(options, name) for name in names if getattr(options, name, None) is not None}
+    for name in ("zero_based", "one_hot"):
+        if getattr(options, name, False):
+            given[name] = True
+    if getattr(options, "no_header", False):
+        given["header"] = False
+    for name in ("categories", "ignore"):
+        if getattr(options, name, None):
+            given[name] = getattr(options, name).split(",")
+    if options.on_error is not None and options.on_error != ["stop"]:
+        if options.on_error[0] == "quarantine" and len(options.on_error) == 2:
+            given["on_error"] = ("quarantine", options.on_error[1])
+        elif options.on_error == ["skip"]:
+            given["on_error"] = "skip"
+        else:
+            raise ValueError("--on-error is stop, skip, or quarantine FILE.")
+    return given
+
+
+def _add_reading(parser: argparse.ArgumentParser, everything: bool) -> None:
+    group = parser.add_argument_group("reading")
+    group.add_argument(
+        "--format", choices=list(sources.FORMATS), help="told by the ending or the first line by default"
+    )
+    group.add_argument(
+        "--on-error",
+        nargs="+",
+        metavar="WHAT",
+        help="lines that cannot be read: stop (default), skip, or quarantine FILE",
+    )
+    group.add_argument("--max-features", type=int, metavar="N", help="features beyond are bad (default 2^26)")
+    if everything:
+        group.add_argument(
+            "--zero-based", action="store_true", help="svmlight: features count from 0 (default: the first block tells)"
+        )
+        group.add_argument(
+            "--bits",
+            type=int,
+            metavar="B",
+            help="names are hashed into 2^B features (default 18; vw: 0 for exact names)",
+        )
+        group.add_argument(
+            "--one-hot", action="store_true", help="tables: a feature for every category instead of hashing"
+        )
+        group.add_argument(
+            "--target", metavar="COLUMN", help="tables: the column to predict (default: target, label, y or class)"
+        )
+        group.add_argument("--weight", metavar="COLUMN", help="tables: the column with the importance of a row")
+        group.add_argument(
+            "--categories", metavar="A,B", help="tables: columns that hold categories though they look like numbers"
+        )
+        group.add_argument("--ignore", metavar="A,B", help="tables: columns to leave out")
+        group.add_argument("--delimiter", metavar="C", help="csv: by default the first line tells")
+        group.add_argument("--no-header", action="store_true", help="csv: columns are called 1, 2, …")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one line of JSON for machines")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+
+
+def _add_train(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "data", nargs="+", metavar="DATA", help="files or patterns, plain or compressed; - is standard input"
+    )
+    p.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model file to write")
+    p.add_argument("--loss", default="logistic", help="such as logistic, squared, 'huber(delta=2)' (default logistic)")
+    p.add_argument("--penalty", default="l1", help="such as l1, group_l2, 'elastic_net(l1_ratio=0.5)' (default l1)")
+    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass, keep the best (default 16)")
+    p.add_argument("--alpha", type=float, metavar="A", help="learn this strength of the penalty only")
+    p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
+    p.add_argument("--passes", type=int, default=1, metavar="N", help="how often to read the data (default 1)")
+    p.add_argument(
+        "--holdout", type=float, default=0.0, metavar="FRACTION", help="rows to test on instead of learning from"
+    )
+    p.add_argument("--average", action="store_true", help="answer with the mean of all iterates")
+    p.add_argument("--no-intercept", action="store_true")
+    p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
+    p.add_argument("--grow", action="store_true", help="add classes as they come")
+    p.add_argument("--features", type=int, metavar="N", help="the number of features (default: found in the data)")
+    p.add_argument("--report", metavar="FILE.html", help="also write a page about the training and the model")
+    p.add_argument("--checkpoint", metavar="DIR", help="keep the state there, and go on from it after a crash")
+    p.add_argument(
+        "--every", type=int, default=100_000, metavar="N", help="rows from one checkpoint to the next (default 100000)"
+    )
+    _add_reading(p, everything=True)
+    _add_output(p)
+
+
+def _add_predict(p: argparse.ArgumentParser) -> None:
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("data", nargs="+", metavar="DATA")
+    p.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
+    p.add_argument("--proba", action="store_true", help="add the probability of each class")
+    p.add_argument("--scores", action="store_true", help="add the scores")
+    _add_reading(p, everything=False)
+    _add_output(p)
+
+
+def _add_inspect(p: argparse.ArgumentParser) -> None:
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("--top", type=int, default=20, metavar="N", help="how many features (default 20)")
+    _add_output(p)
+
+
+def _add_export(p: argparse.ArgumentParser) -> None:
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("--to", required=True, choices=["json", "onnx", "sql", "c"])
+    p.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
+    p.add_argument(
+        "--layout",
+        choices=["wide", "long"],
+        default="wide",
+        help="sql: a column a feature, or rows of key, feature, value",
+    )
+    p.add_argument("--table", default="data", help="sql: the table to read (default data)")
+    p.add_argument("--key", default="id", help="sql, long: the column that tells rows apart (default id)")
+    p.add_argument("--name", default="model", help="c: the name of the function (default model)")
+
+
+def _add_nothing(p: argparse.ArgumentParser) -> None:
+    pass
+
+
+COMMANDS = {  # what each is for, what does it, and its options
+    "train": ("learn a model from files", train, _add_train),
+    "predict": ("write the answers of a model, one line a row", predict, _add_predict),
+    "inspect": ("show what a model is and its largest weights", inspect, _add_inspect),
+    "export": ("write a model in another language", export, _add_export),
+    "demo": ("a short demonstration, offline", demo, _add_nothing),
+}
+
+
+class _Layout(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal; by itself it would load `shutil` to know how wide that is, which takes time."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS", 0)) or os.get_terminal_size().columns
+        except (ValueError, OSError):  # not a number; not a terminal
+            columns = 80
+        super().__init__(prog, width=columns - 2)
+
+
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the command line; of one command, if it is named: the options of the others take time."""
+    top = argparse.ArgumentParser(
+        "gossamer", description="Sparse linear models from streams.", epilog=EXAMPLES, formatter_class=_Layout
+    )
+    top.add_argument("--version", action="version", version=f"gossamer {gossamer.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (words, run, add) in COMMANDS.items():
+        p = commands.add_parser(name, help=words, epilog=EXAMPLES if name == "train" else None, formatter_class=_Layout)
+        p.set_defaults(run=run)
+        if command is None or name == command:
+            add(p)
+    return top
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; return its exit code: 0 well, 1 data or a model is bad, 2 the command is wrong, 130 Ctrl-C."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parser(arguments[0] if arguments and arguments[0] in COMMANDS else None).parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except KeyboardInterrupt:
+        sys.stderr.write("\ninterrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return FAILED
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        words = str(error) or type(error).__name__
+        if getattr(options, "json", False):
+            import json
+
+            print(json.dumps({"error": words}))
+        sys.stderr.write(f"gossamer {options.command}: {words}\n")
+        return FAILED
+
+
+def command() -> None:
+    """Run as a process of its own: it leaves at once, as taking all modules apart takes a tenth of a short run."""
+    gc.set_threshold(100_000)  # imports make many objects and no garbage
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and its threads spin while others begin
+    code = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (BrokenPipeError, ValueError):  # nobody reads any more, or `main` noticed and closed it
+        code = FAILED
+    os._exit(code)

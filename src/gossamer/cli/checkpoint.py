@@ -1,0 +1,205 @@
+"""Crash-safe state on disk: a run that is killed at any instant goes on where it was, to the same bits.
+
+A checkpoint is one file of data (see `file_format`): written beside the old one, flushed to the disk, put in its place.
+Learning goes on while a thread does that.
+"""
+
+from __future__ import annotations
+
+import _thread
+import dataclasses
+import math
+import threading
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from gossamer.model import file_format
+from gossamer.online.examples import Rows
+from gossamer.online.stream import Streaming
+from gossamer.sources.base import Source
+from gossamer.sources.blocks import Position
+from gossamer.validation import Array
+
+NAME = "gossamer.checkpoint"
+SCHEMA = "checkpoint 1"
+_OF_THE_COMMAND = ("method", "penalty", "setup", "targets")  # made again from the settings
+
+
+class Checkpoint:
+    """The place of a checkpoint. `settings` say what is learned from what: others do not go on from it."""
+
+    def __init__(self, folder: Any, every: int, settings: dict[str, Any]) -> None:
+        if every < 1:
+            raise ValueError(f"A checkpoint is made after so many rows, 1 or more; {every} was given.")
+        from pathlib import Path
+
+        self.path = Path(folder) / NAME
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        for left in self.path.parent.glob(f".{NAME}.*"):  # of a run that was killed while it wrote
+            left.unlink()
+        self.every, self.settings = every, settings
+        self._saved = 0  # rows at the last one
+        self._writing = False  # whether there is a thread for it: from the first one to `finish`
+        self._work: SimpleQueue[Any] = SimpleQueue()
+        self._idle = threading.Event()
+        self._idle.set()
+        self._failure: BaseException | None = None
+
+    def offer(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
+        """Write one if it is time: `seen` rows came so far in all passes, `passes` of them are complete.
+
+        Learning does not wait for a slow disk: while the last one is on its way there, the next waits for its turn.
+        """
+        if seen - self._saved >= self.every and stream.trainer is not None and self._idle.is_set():
+            self.save(stream, source, position, passes, seen)
+
+    def save(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
+        """Write one."""
+        self._wait()
+        self._saved = seen
+        classes = stream.trainer.targets.classes
+        tree = {
+            "settings": self.settings,
+            "position": dataclasses.astuple(position),
+            "passes": passes,
+            "seen": seen,
+            "rejects": [source.rejects.count, source.rejects.size],
+            "source": source.state(),
+            "width": stream.width,
+            "fixed": stream.problem.features,
+            "room": [stream.trainer.setup.features, stream.trainer.setup.outputs],
+            "kind": stream.trainer.targets.kind,
+            "classes": None if classes is None else classes.tolist(),
+            "trainer": _trainer_state(stream.trainer),
+        }
+        arrays: dict[str, Array] = {}
+        header = {"schema": SCHEMA, "state": _packed(tree, arrays)}
+        self._idle.clear()
+        self._work.put((header, arrays))
+        if not self._writing:
+            _thread.start_new_thread(self._write, ())  # `threading` would wait until it runs
+            self._writing = True
+
+    def _write(self) -> None:
+        while (work := self._work.get()) is not None:
+            try:
+                file_format.write(self.path, work[0], work[1], file_format.CRASH_MAGIC)
+            except BaseException as error:
+                self._failure = error
+            del work  # its memory is free for the next one
+            self._idle.set()
+
+    def _wait(self) -> None:
+        self._idle.wait()
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+
+    def finish(self) -> None:
+        """Wait until what was to be written is on the disk."""
+        self._idle.wait()
+        if self._writing:
+            self._work.put(None)
+            self._writing = False
+        self._wait()
+
+    def resume(self, stream: Streaming, source: Source) -> tuple[Position, int, int] | None:
+        """Put the saved state into a new stream and source; return where to go on, passes and rows, or None."""
+        if not self.path.exists():
+            return None
+        header, arrays = file_format.read(self.path)
+        if header.get("schema") != SCHEMA:
+            raise file_format.FileError(f"{self.path}: this is not a checkpoint of this version of gossamer.")
+        try:
+            tree = _unpacked(header["state"], arrays)
+            differ = {k for k in {*tree["settings"], *self.settings} if tree["settings"].get(k) != self.settings.get(k)}
+            if differ:
+                name = sorted(differ)[0]
+                raise ValueError(
+                    f"The checkpoint in {self.path.parent} is of another run: {name} was "
+                    f"{tree['settings'].get(name)!r} and is {self.settings.get(name)!r}. "
+                    "Use another folder, or delete it."
+                )
+            source.restore(tree["source"])
+            source.rejects.start(*tree["rejects"])
+            _restore(stream, tree)
+            self._saved = tree["seen"]
+            return Position(*tree["position"]), tree["passes"], tree["seen"]
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise file_format.FileError(f"{self.path}: the checkpoint holds what cannot be ({error!r}).") from None
+
+    def delete(self) -> None:
+        """Remove it: the run is over."""
+        self.finish()
+        self.path.unlink(missing_ok=True)
+
+
+def _trainer_state(trainer: Any) -> dict[str, Any]:
+    return {name: value for name, value in trainer.__getstate__().items() if name not in _OF_THE_COMMAND}
+
+
+def _restore(stream: Streaming, tree: dict[str, Any]) -> None:
+    classes = None if tree["classes"] is None else np.array(tree["classes"])
+    stream.width = tree["width"]
+    stream.problem = dataclasses.replace(stream.problem, features=tree["fixed"], classes=classes)
+    features, outputs = tree["room"]
+    fresh = stream.made(features, stream.coded_for(classes, outputs))
+    state = fresh.__getstate__()
+    for name, value in tree["trainer"].items():
+        old = state[name]
+        if name == "buffer":
+            state[name] = None if value is None else Rows(**value)
+        elif dataclasses.is_dataclass(old) and isinstance(value, dict):
+            state[name] = dataclasses.replace(old, **value)  # type: ignore[type-var]
+        else:
+            state[name] = value
+    fresh.__setstate__(state)
+    stream.trainer = fresh
+
+
+# State as a tree of JSON values, its arrays beside it.
+
+
+def _packed(value: Any, arrays: dict[str, Array]) -> Any:
+    if isinstance(value, np.ndarray):
+        name = str(len(arrays))
+        flat = np.ascontiguousarray(value).reshape(-1)  # nobody writes to it: the learner's are copies
+        arrays[name] = flat[: len(flat) - _zeros_at_the_end(flat)]
+        return {"array": name, "shape": list(value.shape)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {"dict": {str(k): _packed(v, arrays) for k, v in value.items()}}
+    if isinstance(value, (list, tuple)):
+        return {"list": [_packed(v, arrays) for v in value]}
+    value = value.item() if isinstance(value, np.generic) else value
+    return {"float": repr(value)} if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _zeros_at_the_end(flat: Array) -> int:
+    """Return how many there are: a learner has room for features that did not come yet."""
+    end, step = len(flat), 1 << 16
+    while end > 0 and step >= 1 << 10:
+        begin = max(end - step, 0)
+        if np.count_nonzero(flat[begin:end].view(f"u{flat.itemsize}")):
+            step //= 4
+        else:
+            end = begin
+    return len(flat) - end
+
+
+def _unpacked(value: Any, arrays: dict[str, Array]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        kept, shape = arrays[value["array"]], value["shape"]
+        whole = np.zeros(math.prod(shape), kept.dtype)
+        whole[: len(kept)] = kept
+        return whole.reshape(shape)
+    if "float" in value:
+        return float(value["float"])
+    if "list" in value:
+        return [_unpacked(v, arrays) for v in value["list"]]
+    return {k: _unpacked(v, arrays) for k, v in value["dict"].items()}

@@ -1,0 +1,363 @@
+"""What the command line does: train, predict, inspect, export."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import json
+import math
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gossamer import losses, methods, penalties
+from gossamer.cli.checkpoint import Checkpoint
+from gossamer.cli.run import Progress, choose_strength, fitted, measured, run
+from gossamer.model.model import Model, load, save
+from gossamer.online import lanes
+from gossamer.online.path_trainer import PathTrainer
+from gossamer.online.stream import Problem, Streaming, as_classes
+from gossamer.registry import resolve
+from gossamer.sources.base import Source
+from gossamer.sources.blocks import Block
+from gossamer.validation import number
+
+STRENGTHS = 16  # learned at once, to choose from
+ALPHA = 1e-5  # where there is no choice
+
+
+def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
+    """Return the part that a word such as `l1` or `elastic_net(l1_ratio=0.3)` stands for.
+
+    >>> part("elastic_net(l1_ratio=0.3)", penalties.BY_NAME, "penalty").l1_ratio
+    0.3
+    """
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
+    if match is None:
+        raise ValueError(
+            f"A {noun} is a name such as {next(iter(table))!r}, with settings in brackets; {text!r} was given."
+        )
+    name, settings = match.groups()
+    if not settings:
+        return resolve(name, table, noun, ())
+    resolve(name, dict.fromkeys(table, str), noun, ())
+    try:
+        call = ast.parse(f"f({settings})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        given = [ast.literal_eval(value) for value in call.args]
+        named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        return table[name](*given, **named)
+    except (SyntaxError, TypeError, AssertionError) as error:
+        raise ValueError(f"The settings of the {noun} {text!r} are wrong: {error}") from None
+
+
+def train(options: argparse.Namespace, rows: Source) -> bool:
+    """Learn a model from rows; return whether it was interrupted, and is of those that came before."""
+    penalty = part(options.penalty, penalties.BY_NAME, "penalty")
+    auto = options.method == "auto"
+    loss = part(options.loss, losses.BY_NAME, "loss")
+    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.BY_NAME, "method")
+    if options.passes < 1:
+        raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
+    if not 0 <= options.holdout < 1:
+        raise ValueError(f"--holdout must be a fraction from 0 to below 1; {options.holdout} was given.")
+    alpha, path = _strengths(options, method, penalty)
+    problem = Problem(
+        loss,
+        penalty,
+        alpha,
+        method,
+        not options.no_intercept,
+        options.average,
+        options.grow,
+        None if options.classes is None else _classes(options.classes),
+        options.features,
+        path,
+    )
+    if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
+        raise ValueError("--passes and --holdout read the data again, which standard input and pipes cannot be.")
+    facts = {"penalty": options.penalty, "alpha": alpha, "method": options.method, "passes": options.passes}
+    stream, checkpoint = Streaming(problem), None
+    if path is not None:
+        stream.make = partial(PathTrainer, alphas=path)
+    if options.checkpoint is not None:
+        checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
+    show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)
+    interrupted = False
+    try:
+        run(stream, rows, options.passes, options.holdout, checkpoint, show)
+    except KeyboardInterrupt:
+        if stream.trainer is None:
+            raise
+        interrupted = True
+    if stream.trainer is not None and path is not None:
+        facts |= choose_strength(stream)
+    fit = fitted(stream, rows, facts)
+    show.clear()
+    test = measured(fit, rows, options.holdout) if options.holdout and not interrupted else None
+    fit = fit if test is None else _with_facts(fit, {"holdout": test})
+    save(fit, options.output)
+    if options.report is not None:
+        from gossamer.model import report
+
+        report.write(options.report, fit, show.history)
+    if checkpoint is not None and not interrupted:
+        checkpoint.delete()
+    _tell_training(options, fit, rows, show, test, interrupted)
+    return interrupted
+
+
+def _strengths(options: argparse.Namespace, method: Any, penalty: Any) -> tuple[float, int | None]:
+    """Return the one strength, or how many are learned at once: a path, unless --alpha or the problem is against it."""
+    if options.alpha is not None:
+        if options.path is not None:
+            raise ValueError("--alpha is one strength and --path chooses one of several: give one of the two.")
+        return number(options.alpha, "--alpha", least=0), None
+    if options.path is not None:
+        if options.average or options.grow or options.path < 2:
+            raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
+        lanes.check(method, penalty)
+        return ALPHA, options.path
+    try:
+        lanes.check(method, penalty)
+        against = "--average" if options.average else "--grow" if options.grow else None
+    except ValueError:
+        against = f"{type(method).__name__} with {type(penalty).__name__}"
+    if against is None:
+        return ALPHA, STRENGTHS
+    has_strength = not (penalty.is_set or isinstance(penalty, penalties.NoPenalty))
+    if has_strength and not (options.quiet or options.json):
+        sys.stderr.write(f"{against} learns one strength, not a path: alpha {ALPHA:g} (--alpha sets another)\n")
+    return ALPHA, None
+
+
+def _tell_training(
+    options: argparse.Namespace, fit: Model, rows: Source, show: Meter, test: dict[str, float] | None, interrupted: bool
+) -> None:
+    facts = fit.facts
+    summary = {
+        "model": str(options.output),
+        "rows": facts["rows"],
+        "features": fit.n_features,
+        "nonzero_features": len(fit.features),
+        "progressive_loss": facts["progressive_loss"],
+        "step": facts["step"],
+        "alpha": facts["alpha"],
+        "path": facts.get("path"),
+        "seconds": round(show.seconds, 3),
+        "skipped_lines": rows.rejects.count,
+        "collisions": facts["collisions"],
+        "holdout": test,
+        "interrupted": interrupted,
+    }
+    if options.json:
+        print(json.dumps(summary))
+        return
+    if options.quiet:
+        return
+    say = sys.stderr.write
+    if "path" in facts:
+        say(f"{'alpha':>10}  {'progressive loss':>16}  {'weights':>9}\n")
+        path = facts["path"]
+        for alpha, loss, count in zip(path["alphas"], path["progressive_loss"], path["nonzeros"], strict=True):
+            mark = "  <- chosen" if alpha == facts["alpha"] else ""
+            say(f"{alpha:>10.3g}  {'diverged' if loss is None else format(loss, '.5f'):>16}  {count:>9,}{mark}\n")
+    say(f"{facts['rows']:,} examples in {show.seconds:.2f} s, progressive loss {facts['progressive_loss']:.5f}\n")
+    say(f"{len(fit.features):,} of {fit.n_features:,} features have weights\n")
+    if test is not None and test["rows"]:
+        what = f"R² {test['r2']:.4f}" if "r2" in test else f"error {test['error']:.4f}"
+        say(f"held out: {test['rows']:,.0f} examples, loss {test['loss']:.5f}, {what}\n")
+    if rows.rejects.count:
+        say(f"{rows.rejects.count:,} lines could not be read, for instance:\n")
+        say("".join(f"  {line}\n" for line in rows.rejects.examples))
+    if facts["collisions"]:
+        say(f"{facts['collisions']:,} hashed features have several names, {len(fit.shared)} of them with weights\n")
+    say(f"{'interrupted; ' if interrupted else ''}model written to {options.output}\n")
+
+
+def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
+    """Write one line a row: the answer, and the probabilities or scores where they are asked for."""
+    fit = load(options.model)
+    if options.proba and not fit.probabilistic:
+        raise ValueError(f"{type(fit.loss).__name__} gives no probabilities; use --scores.")
+    count = 0
+    with contextlib.ExitStack() as stack:
+        out: Any = sys.stdout
+        if options.output is not None:
+            from pathlib import Path
+
+            out = stack.enter_context(Path(options.output).open("w", encoding="utf-8"))
+        for block, z in fit.each_scores(options.data, **reading):
+            out.writelines(_answer_lines(fit, block, z, options))
+            count += len(block)
+    if options.json:
+        print(json.dumps({"rows": count, "output": options.output}), file=sys.stderr)
+
+
+def _answer_lines(fit: Model, block: Block, z: Any, options: argparse.Namespace) -> Iterator[str]:
+    columns = [np.atleast_2d(fit.answers(z).T).T.astype(object)]
+    if options.proba:
+        columns.append(fit.probabilities(z).astype(object))
+    if options.scores:
+        columns.append(np.atleast_2d(fit.decisions(z).T).T.astype(object))
+    tags = block.tags if block.tags is not None and any(block.tags) else None
+    for i, row in enumerate(np.hstack(columns).tolist()):
+        yield "\t".join([str(word) for word in row] + ([tags[i]] if tags else [])) + "\n"
+
+
+def inspect(options: argparse.Namespace) -> None:
+    """Show what a model is and its largest weights."""
+    fit = load(options.model)
+    order = np.argsort(-fit.sizes, kind="stable")[: options.top]
+    W = fit.weights_of(order)
+    if options.json:
+        places = enumerate(order.tolist())
+        rows = [{"name": fit.name(p), "feature": int(fit.features[p]), "weights": W[i].tolist()} for i, p in places]
+        words = {
+            "kind": fit.kind,
+            "loss": type(fit.loss).__name__,
+            "classes": None if fit.classes is None else fit.classes.tolist(),
+            "n_features": fit.n_features,
+            "nonzero_features": len(fit.features),
+            "nonzero_weights": len(fit.value),
+            "intercept": fit.intercept.tolist(),
+            "input": fit.input,
+            "facts": fit.facts,
+            "shared": fit.shared,
+            "largest": rows,
+        }
+        print(json.dumps(words, ensure_ascii=False))
+        return
+    labels = [] if fit.classes is None else [str(c) for c in fit.classes.tolist()]
+    shortened = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
+    print(f"{fit.kind} model, {type(fit.loss).__name__} loss" + (f", classes {shortened}" if labels else ""))
+    print(f"{len(fit.features):,} of {fit.n_features:,} features have weights")
+    for name, value in fit.facts.items():
+        print(f"  {name:<18} {value}")
+    if fit.shared:
+        print(
+            f"{len(fit.shared)} names share their weight with another: "
+            + ", ".join(f"{a} / {b}" for a, b in list(fit.shared.items())[:5])
+        )
+    outputs = len(fit.intercept)
+    shown = range(min(outputs, 6))
+    heads = ["weight"] if outputs == 1 else labels or [f"output {r}" for r in range(outputs)]
+    print(f"\n{'feature':<32}" + "".join(f"{heads[r][:12]:>14}" for r in shown) + ("  …" if outputs > 6 else ""))
+    print(f"{'(intercept)':<32}" + "".join(f"{fit.intercept[r]:>14.6g}" for r in shown))
+    for i, p in enumerate(order.tolist()):
+        print(f"{fit.name(p)[:31]:<32}" + "".join(f"{W[i, r]:>14.6g}" for r in shown))
+
+
+def export(options: argparse.Namespace) -> None:
+    """Write a model in another language."""
+    from pathlib import Path
+
+    from gossamer.model import exports
+
+    fit = load(options.model)
+    if options.to == "onnx":
+        data = exports.to_onnx(fit)
+        if options.output is None:
+            sys.stdout.buffer.write(data)
+        else:
+            Path(options.output).write_bytes(data)
+        return
+    if options.to == "sql":
+        text = exports.to_sql(fit, options.table, options.layout, options.key)
+    else:
+        text = exports.to_c(fit, options.name) if options.to == "c" else exports.to_json(fit) + "\n"
+    if options.output is None:
+        sys.stdout.write(text)
+    else:
+        Path(options.output).write_text(text, encoding="utf-8")
+
+
+# What the commands share
+
+
+class Meter:
+    """The line of live progress on standard error: examples, rate, progressive loss, non-zeros, time left."""
+
+    def __init__(self, passes: int, quiet: bool, remember: bool = False) -> None:
+        self.passes = passes
+        self.remember = remember
+        self.history: list[tuple[int, float]] = []  # rows seen, and the mean loss by then
+        self.shows = not quiet and sys.stderr.isatty()
+        self.began = self.last = time.perf_counter()
+        self.first = -1  # rows that an earlier run had seen
+        self.begun_at = 0.0
+        self.seconds = 0.0
+        self.width = 0
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far it is, a few times a second."""
+        now = time.perf_counter()
+        self.seconds = now - self.began
+        done = (progress.passes + progress.share) / self.passes
+        if self.first < 0:
+            self.first, self.begun_at = progress.seen, done
+        trainer = progress.stream.trainer
+        if trainer is None:
+            return
+        if self.remember:
+            self._keep(progress.seen, _mean_loss(progress)[0])
+        if not self.shows or now - self.last < 0.25:
+            return
+        rate = (progress.seen - self.first) / max(self.seconds, 1e-9)
+        loss, lane = _mean_loss(progress)
+        used = int(trainer.read()[0].any(axis=1).sum() if lane is None else trainer.nonzeros()[lane])
+        left = (
+            (1 - done) * self.seconds / (done - self.begun_at) if progress.share > 0 and done > self.begun_at else None
+        )
+        line = f"{progress.seen:,} examples  {rate:,.0f}/s  loss {loss:.5f}  {used:,} features"
+        line += "" if left is None else f"  {100 * done:.0f}%  {left:.0f} s left"
+        sys.stderr.write("\r" + line.ljust(self.width))
+        sys.stderr.flush()
+        self.width, self.last = len(line), time.perf_counter()
+
+    def _keep(self, seen: int, loss: float) -> None:
+        if math.isfinite(loss):
+            self.history.append((seen, loss))
+        if len(self.history) > 400:  # a long stream is remembered more coarsely
+            del self.history[1::2]
+
+    def clear(self) -> None:
+        """Wipe the line."""
+        self.seconds = time.perf_counter() - self.began
+        if self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+
+
+def _mean_loss(progress: Progress) -> tuple[float, int | None]:
+    """Return the mean loss so far, and which strength of a path it is of: the best."""
+    trainer = progress.stream.trainer
+    if progress.stream.problem.path is None:
+        return trainer.loss_seen / max(trainer.weight_seen, 1e-300), None
+    losses = trainer.progressive()[0]
+    return float(losses.min()), int(np.argmin(losses))
+
+
+def _classes(words: str) -> Any:
+    values = [word.strip() for word in words.split(",")]
+    try:
+        return as_classes(np.array([float(v) for v in values]))
+    except ValueError:
+        return np.unique(np.array(values))
+
+
+def _fingerprint(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what must be the same for a run to go on from a checkpoint: all but where results go."""
+    without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command"}
+    return {name: value for name, value in sorted(vars(options).items()) if name not in without}
+
+
+def _with_facts(fit: Model, facts: dict[str, Any]) -> Model:
+    from dataclasses import replace
+
+    return replace(fit, facts=fit.facts | facts)

@@ -1,0 +1,159 @@
+"""A whole run over a source: passes, rows held out, checkpoints, and the model that comes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gossamer.cli.checkpoint import Checkpoint
+from gossamer.frozen import record
+from gossamer.model import model
+from gossamer.online.stream import Streaming, settled
+from gossamer.sources.base import Source
+from gossamer.sources.blocks import Block
+from gossamer.validation import Array
+
+
+@record
+class Progress:
+    """How far a run is."""
+
+    stream: Streaming
+    source: Source
+    passes: int  # complete ones
+    seen: int  # rows of all passes
+    share: float  # of this pass, 0 if it is not known
+
+
+def held_out(first: int, count: int, fraction: float) -> Array:
+    """Return which of the rows with these numbers are held out: a fixed random choice by number.
+
+    >>> bool(200 < held_out(0, 1000, 0.25).sum() < 300)
+    True
+    >>> bool((held_out(0, 1000, 0.25)[500:] == held_out(500, 500, 0.25)).all())
+    True
+    """
+    with np.errstate(over="ignore"):  # splitmix64
+        x = (np.arange(first + 1, first + count + 1).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+    return x < np.uint64(int(fraction * 2**53)) << np.uint64(11)
+
+
+def parted(block: Block, fraction: float, held: bool) -> Block:
+    """Return the rows of a block that are held out, or the others."""
+    if fraction == 0:
+        return block
+    which = held_out(block.position.rows - len(block), len(block), fraction)
+    return block.taken(np.flatnonzero(which if held else ~which))
+
+
+def run(
+    stream: Streaming,
+    source: Source,
+    passes: int = 1,
+    holdout: float = 0.0,
+    checkpoint: Checkpoint | None = None,
+    each: Callable[[Progress], None] | None = None,
+) -> None:
+    """Teach the stream all rows but those held out, going on from a checkpoint where there is one."""
+    at = None if checkpoint is None else checkpoint.resume(stream, source)
+    position, done, seen = at if at is not None else (None, 0, 0)
+    blocks: Iterator[Block] | None = None
+    if at is None:
+        stream.problem, blocks = settled(stream.problem, source)
+        stream.width = stream.problem.features or 0
+    try:
+        while done < passes:
+            if done > 0 and stream.problem.path and not stream.trainer.repeats:
+                # rows seen before do not judge strengths
+                stream.trainer.repeats.append([stream.trainer.rounds, math.inf])
+            for block in blocks or source.blocks(position):
+                stream.learn(parted(block, holdout, held=False))
+                seen += len(block)
+                if each is not None:
+                    each(Progress(stream, source, done, seen, block.share))
+                if checkpoint is not None:
+                    checkpoint.offer(stream, source, block.position, done, seen)
+            done, position, blocks = done + 1, None, None
+    except BaseException:
+        if checkpoint is not None:
+            checkpoint.finish()
+        raise
+
+
+def choose_strength(stream: Streaming) -> dict[str, Any]:
+    """Choose of all strengths the one with the least progressive loss; return what is known of all."""
+    trainer = stream.trainer
+    loss, error = trainer.progressive()
+    best = int(np.argmin(np.where(np.isfinite(loss), loss, np.inf)))
+    known = {
+        "alpha": float(trainer.pace.alphas[best]),
+        "path": {
+            "alphas": trainer.pace.alphas.tolist(),
+            "progressive_loss": [x if math.isfinite(x) else None for x in loss.tolist()],
+            "standard_error": [x if math.isfinite(x) else None for x in error.tolist()],
+            "nonzeros": trainer.nonzeros().tolist(),
+        },
+    }
+    stream.lane = best
+    return known | {"progressive_loss": float(loss[best]), "step": float(trainer.pace.paces[best])}
+
+
+def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Model:
+    """Return the model of what was learned so far."""
+    if stream.trainer is None:
+        raise ValueError("The source has no rows: there is nothing to learn from.")
+    W, b = stream.trainer.read() if stream.lane is None else stream.trainer.read_lane(stream.lane)
+    W = W[: stream.width]
+    used = model.used_features(W)
+    named = len(used) > 0 and source.name(int(used[0])) is not None
+    names = {j: source.name(j) for j in used.tolist()} if named else None
+    others = {j: source.other_name(j) for j in used.tolist()} if source.collisions else {}
+    seen = stream.trainer.weight_seen
+    known = {
+        "rows": stream.trainer.rounds,
+        "progressive_loss": stream.trainer.loss_seen / seen if seen > 0 else None,
+        "step": float(stream.trainer.pace) if isinstance(stream.trainer.pace, (int, float)) else None,
+        "collisions": source.collisions,
+        "skipped_lines": source.rejects.count,
+    }
+    return model.from_weights(
+        stream.trainer.targets,
+        W,
+        b,
+        names,
+        shared={str(names[j]): other for j, other in others.items() if other} if names else {},
+        input=source.settings(),
+        facts=known | facts,
+    )
+
+
+def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str, float]:
+    """Return how the model does on the rows held out, or on all: rows, loss, and error or R²."""
+    count, loss, wrong, total, squares = 0, 0.0, 0.0, 0.0, 0.0
+    for whole in source.blocks():
+        block = parted(whole, holdout, held=True) if holdout else whole
+        if len(block) == 0 or block.label is None:
+            continue
+        z, n = fit.scores(block), len(block)
+        y = fit.targets.encode(block.label)
+        values = fit.loss.value(z, y[:, 0].astype(np.int64) if fit.kind == "multiclass" else y)
+        loss += float(np.sum(values))
+        count += n
+        answers = fit.answers(z)
+        if fit.kind == "regression":
+            wrong += float(np.sum((answers - block.label) ** 2))
+            total, squares = total + float(block.label.sum()), squares + float((block.label**2).sum())
+        else:
+            wrong += float(np.sum(answers != block.label))
+    if count == 0:
+        return {"rows": 0}
+    if fit.kind == "regression":
+        spread = squares - total**2 / count
+        return {"rows": count, "loss": loss / count, "r2": 1 - wrong / spread if spread > 0 else float("nan")}
+    return {"rows": count, "loss": loss / count, "error": wrong / count}

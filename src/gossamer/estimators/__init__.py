@@ -1,0 +1,1 @@
+"""What all estimators share: linear predictions, the coding of y, callbacks."""

@@ -1,0 +1,177 @@
+"""What the estimators share: checks of labels and weights, weights shown dense or sparse, predictions from margins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gossamer import losses
+from gossamer.estimators import targets
+from gossamer.validation import Array, floats
+
+
+class Linear(BaseEstimator):
+    """A model with `coef_` and `intercept_`."""
+
+    coef_: Any  # one row an output, or a vector for one real target
+    intercept_: Array
+    _targets: targets.Targets  # how y is coded
+
+    @property
+    def nonzero_features_(self) -> Array:
+        """The features with a weight: their names where the data had names, their numbers otherwise."""
+        check_is_fitted(self)
+        coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
+        used = np.flatnonzero(coef.any(axis=0))
+        names = getattr(self, "feature_names_in_", None)
+        return used if names is None else names[used]
+
+    def sparsify(self) -> Any:
+        """Make `coef_` a sparse matrix; return self."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(np.atleast_2d(self.coef_)) if not sp.issparse(self.coef_) else self.coef_
+        return self
+
+    def densify(self) -> Any:
+        """Make `coef_` an array; return self."""
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            dense = self.coef_.toarray()
+            self.coef_ = dense[0] if self._targets.kind == "regression" and self._targets.flat else dense
+        return self
+
+    def _decide(self, X: Any) -> Array:
+        """Return z = X W + b, n × k."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], reset=False)
+        W = self.coef_.T if sp.issparse(self.coef_) else np.atleast_2d(self.coef_).T
+        Z = X @ W
+        return np.asarray(Z.toarray() if sp.issparse(Z) else Z) + self.intercept_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Return whether the loss gives probabilities; say which do otherwise."""
+    loss = losses.resolve(estimator.loss)
+    if not getattr(loss, "probabilistic", False):
+        raise AttributeError(f"{type(loss).__name__} does not give probabilities; 'logistic' and 'multinomial' do.")
+    return True
+
+
+def several_labels(y: Array) -> bool:
+    """Return whether y is a matrix of 0 and 1, one column a label, or else one label a row; raise if it is neither."""
+    if y.ndim == 1 and y.dtype.kind in "iu":
+        return False
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind not in ("binary", "multiclass", "multilabel-indicator"):
+        raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
+    return bool(kind == "multilabel-indicator")
+
+
+def checked_weights(sample_weight: Any, n: int) -> Array:
+    """Return one weight a row, finite and not negative; all zeros are allowed here."""
+    sample_weight = np.asarray(sample_weight)
+    if sample_weight.ndim == 0:
+        sample_weight = np.full(n, sample_weight)
+    weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
+    if len(weight) != n:
+        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
+    if (weight < 0).any():
+        raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
+    return weight
+
+
+def some_weight(weight: Array) -> Array:
+    """Return the weights; raise if all are zero."""
+    if not weight.any():
+        raise ValueError("All sample weights are zero: there is nothing to learn from.")
+    return weight
+
+
+def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
+    """Return the weights of the rows times those of their classes."""
+    if class_weight is None:
+        return weight
+    if coded.kind == "multilabel":
+        raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
+    of_class = compute_class_weight(class_weight, classes=coded.classes, y=y, sample_weight=weight)
+    factors = of_class[coded.index_of(y)]
+    return factors if weight is None else weight * factors
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):
+    """Scores, classes and probabilities, from margins z = self._decide(X), n × k."""
+
+    classes_: Array
+    loss: Any
+    _targets: targets.Targets  # how y is coded
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores: one a row for two classes, one a class or label otherwise."""
+        return self._scores(self._decide(X))
+
+    def _scores(self, z: Array) -> Array:
+        if self._targets.kind == "binary":
+            return z[:, 0]
+        if self._targets.kind != "multilabel" and z.shape[1] == 2:
+            return z[:, 1] - z[:, 0]
+        return z
+
+    def predict(self, X: Any) -> Array:
+        """Return the classes, or a matrix of 0 and 1 for several labels."""
+        return self._predicted(self._decide(X))
+
+    def _predicted(self, z: Array) -> Array:
+        scores = self._scores(z)
+        if self._targets.kind == "multilabel":
+            return (scores > 0).astype(int)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class (or of each label)."""
+        z = self._decide(X)
+        p = self._targets.loss.link(z)
+        if self._targets.kind == "binary":
+            return np.hstack([1 - p, p])
+        if self._targets.kind == "one_vs_rest":
+            total = p.sum(axis=1, keepdims=True)
+            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+        return p
+
+    @available_if(has_probabilities)
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class LinearRegressor(RegressorMixin, BaseEstimator):
+    """Predictions of real targets, from margins z = self._decide(X), n × k."""
+
+    _targets: targets.Targets  # how y is coded
+
+    def predict(self, X: Any) -> Array:
+        """Return the predictions: the mean for "poisson", z otherwise."""
+        return self._predicted(self._decide(X))
+
+    def _predicted(self, z: Array) -> Array:
+        z = self._targets.loss.link(z)
+        return z[:, 0] if self._targets.flat else z

@@ -1,0 +1,136 @@
+"""Targets: what y holds, how the loss sees it, and how predictions become labels again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gossamer import losses
+from gossamer.frozen import record
+from gossamer.validation import Array
+
+
+@record
+class Targets:
+    """How y is coded.
+
+    kind : "binary" (one output, y = ±1), "multiclass" (one output a class, y the class), "one_vs_rest" (one output a
+    class, y = ±1 for each), "multilabel" (one output a label, y = ±1 for each), "regression" (one output a column).
+    """
+
+    kind: str
+    outputs: int
+    loss: Any  # the loss that the learner uses
+    classes: Array | None = None
+    flat: bool = True  # regression: whether y was a vector
+
+    def encode(self, y: Array) -> Array:
+        """Return y as the learner reads it, n × targets."""
+        if self.kind == "regression":
+            return np.ascontiguousarray(self.loss.check_targets(y).reshape(len(y), -1))
+        if self.kind == "multilabel":
+            check_indicators(y)
+            return np.where(y != 0, 1.0, -1.0)
+        index = self.index_of(y)
+        if self.kind == "binary":
+            return (2.0 * index - 1.0)[:, None]
+        if self.kind == "multiclass":
+            return index.astype(np.float64)[:, None]
+        coded = np.full((len(y), self.outputs), -1.0)
+        coded[np.arange(len(y)), index] = 1.0
+        return coded
+
+    def index_of(self, y: Array) -> Array:
+        """Return the place of each label in `classes`."""
+        assert self.classes is not None
+        if len(self.classes) == 2:
+            second = y == self.classes[1]
+            unknown = ~(second | (y == self.classes[0]))
+            index = second.astype(np.intp)
+        else:
+            order = np.argsort(self.classes, kind="stable")
+            place = np.searchsorted(self.classes, y, sorter=order)
+            index = order[np.minimum(place, len(order) - 1)]
+            unknown = self.classes[index] != y
+        if unknown.any():
+            raise ValueError(
+                f"y holds the label {y[unknown].tolist()[0]!r}, which is not one of the classes {_some(self.classes)}. "
+                "Name all classes in the first partial_fit(classes=...), or use grow=True."
+            )
+        return index
+
+    def with_new_classes(self, y: Array) -> Targets:
+        """Return targets that also know the labels of y that are new, added at the end."""
+        assert self.classes is not None
+        new = np.setdiff1d(y, self.classes)
+        if len(new) == 0 or self.kind not in ("multiclass", "one_vs_rest"):
+            return self
+        classes = np.concatenate([self.classes, new])
+        return replace(self, classes=classes, outputs=len(classes))
+
+
+def distinct(y: Array) -> Array:
+    """Return the labels in y, sorted; one or two are found, and close whole numbers counted, faster than by sorting.
+
+    >>> distinct(np.array([1, -1, 1])), distinct(np.array([3, 1, 1, 2]))
+    (array([-1,  1]), array([1, 2, 3]))
+    """
+    if y.ndim == 1 and y.dtype.kind in "iuf" and len(y):
+        low, high = y.min(), y.max()
+        if ((y == low) | (y == high)).all():
+            return np.array([low, high] if low < high else [low])
+        if y.dtype.kind != "f" and int(high) - int(low) < len(y) + 1000:
+            low = int(low)
+            return (np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64))) + low).astype(y.dtype)
+    return np.unique(y)
+
+
+def _some(classes: Array) -> str:
+    shown = ", ".join(repr(c) for c in classes[:10].tolist())
+    return shown + (", …" if len(classes) > 10 else "")
+
+
+def for_regression(y: Array, loss: Any) -> Targets:
+    """Return the coding of real targets."""
+    if loss.kind != "regression":
+        raise ValueError(f"A regressor needs a regression loss such as 'squared'; {type(loss).__name__} was given.")
+    return Targets("regression", 1 if y.ndim == 1 else y.shape[1], loss, flat=y.ndim == 1)
+
+
+def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
+    """Return the coding of labels: the classes' own loss where there is one, one against the rest otherwise."""
+    if loss.kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"A classifier needs a classification loss such as 'logistic' or 'hinge'; {type(loss).__name__} was given."
+        )
+    if len(classes) < 2 and not grow:
+        raise ValueError(
+            f"The labels hold one class only, {_some(classes)}; a classifier needs at least two. "
+            "With partial_fit, name all classes in the first call."
+        )
+    if loss.kind == "multiclass":
+        return Targets("multiclass", len(classes), loss, classes)
+    if len(classes) == 2 and not grow:
+        return Targets("binary", 1, loss, classes)
+    joint = {losses.Logistic: losses.Multinomial, losses.Hinge: losses.MulticlassHinge}.get(type(loss))
+    if joint is not None:
+        return Targets("multiclass", len(classes), joint(), classes)
+    return Targets("one_vs_rest", len(classes), loss, classes)
+
+
+def check_indicators(y: Array) -> None:
+    """Raise unless y holds 0 and 1 only."""
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError("Several labels at once are a matrix of 0 and 1, one column a label; y holds other numbers.")
+
+
+def for_indicators(y: Array, loss: Any) -> Targets:
+    """Return the coding of a matrix of 0 and 1, one column a label."""
+    check_indicators(y)
+    if loss.kind != "binary":
+        raise ValueError(
+            f"Several labels at once need a binary loss such as 'logistic'; {type(loss).__name__} was given."
+        )
+    return Targets("multilabel", y.shape[1], loss, np.arange(y.shape[1]))

@@ -1,0 +1,436 @@
+"""The fitted model: names and non-zero weights, predictions, and one file that holds it all, data only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gossamer import __version__, _core, losses, sources
+from gossamer.estimators.targets import Targets
+from gossamer.frozen import record
+from gossamer.model import file_format
+from gossamer.sources.base import Source
+from gossamer.sources.blocks import Block
+from gossamer.sources.matrices import Matrices
+from gossamer.validation import Array
+
+__all__ = ["Model", "load", "save"]
+
+SCHEMA = 1  # of the header; files of older ones keep loading
+KINDS = ("binary", "multiclass", "one_vs_rest", "multilabel", "regression")
+CELLS = 1 << 24  # scores at once, so that many classes do not claim all memory
+_ARRAYS = {"features": np.int64, "starts": np.int64, "output": np.int32, "value": np.float64, "intercept": np.float64}
+
+
+@record
+class Model:
+    """A fitted linear model: what predicting and exporting need, without scikit-learn.
+
+    Parameters
+    ----------
+    kind : str
+        "binary", "multiclass", "one_vs_rest", "multilabel" or "regression".
+    loss : loss
+        Its link makes predictions of scores.
+    classes : array or None
+        The labels.
+    n_features : int
+        The columns of the data.
+    features, starts, output, value : arrays
+        The features with weights, and their non-zero weights: feature p has entries starts[p] … starts[p + 1] − 1.
+    intercept : array
+        One an output.
+    names : list of str or None
+        Of the features with weights.
+    flat : bool
+        Regression: whether predictions are a vector.
+    shared : dict
+        Names that fell on the same number by hashing.
+    input : dict
+        How the data was read; other data is read in the same way.
+    facts : dict
+        What is known of the training: penalty, alpha, method, rows, losses.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> estimator = gs.OnlineClassifier(alpha=0.05, random_state=0).fit(X, y)
+    >>> model = gs.Model.of(estimator)
+    >>> len(model.features), model.names[0]
+    (9, 'mean radius')
+    >>> bool((model.predict(X) == estimator.predict(X)).all())
+    True
+    """
+
+    kind: str
+    loss: Any
+    classes: Array | None
+    n_features: int
+    features: Array
+    starts: Array
+    output: Array
+    value: Array
+    intercept: Array
+    names: list[str] | None = None
+    flat: bool = True
+    shared: dict[str, str] = field(default_factory=dict)
+    input: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def of(estimator: Any) -> Model:
+        """Return the model of a fitted estimator of this library; a model stands for itself."""
+        if isinstance(estimator, Model):
+            return estimator
+        coded = getattr(estimator, "_targets", None)
+        if not isinstance(coded, Targets):
+            raise TypeError(f"A fitted linear estimator of gossamer is needed; {type(estimator).__name__} was given.")
+        coef = estimator.coef_
+        W = np.atleast_2d(coef.toarray() if hasattr(coef, "toarray") else coef).T
+        b = np.broadcast_to(np.asarray(estimator.intercept_, np.float64).reshape(-1), (W.shape[1],))
+        names: Any = getattr(estimator, "source_names_", None)
+        settings_of_input = getattr(estimator, "source_settings_", {})
+        if names is None and hasattr(estimator, "feature_names_in_"):
+            names = dict(enumerate(estimator.feature_names_in_.tolist()))
+            settings_of_input = {"numbers": list(names.values()), "categories": []}
+        settings = {name: getattr(estimator, name, None) for name in ("penalty", "alpha", "method", "solver")}
+        facts = {name: value if _plain(value) else repr(value) for name, value in settings.items() if value is not None}
+        for name in ("t_", "progressive_loss_", "dual_gap_", "objective_"):
+            if isinstance(getattr(estimator, name, None), (int, float)):
+                facts[name.rstrip("_")] = getattr(estimator, name)
+        return from_weights(coded, W, b, names, input=settings_of_input, facts=facts)
+
+    # Predictions
+
+    @property
+    def targets(self) -> Targets:
+        """How labels are coded."""
+        return Targets(self.kind, len(self.intercept), self.loss, self.classes, self.flat)
+
+    def blocks(self, data: Any, **options: Any) -> Iterator[Block]:
+        """Yield the blocks of data that is read as the training data was."""
+        rows, _ = self._opened(data, options)
+        return rows.blocks()
+
+    def _opened(self, data: Any, options: dict[str, Any]) -> tuple[Source, Model]:
+        """Return data as a source, and this model with its features numbered as the source does."""
+        rows = data if isinstance(data, Source) else sources.again(data, self.input, need_labels=False, **options)
+        if isinstance(rows, Matrices) and rows.features not in (None, self.n_features):
+            raise ValueError(f"The data has {rows.features} columns; the model has {self.n_features} features.")
+        return rows, self.renumbered(rows.recall(self.features, self.names))
+
+    def renumbered(self, features: Array) -> Model:
+        """Return the same model with other numbers for its features."""
+        if features is self.features:
+            return self
+        order = np.argsort(features, kind="stable")
+        lengths = np.diff(self.starts)[order]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        entries = np.arange(starts[-1]) + np.repeat(self.starts[:-1][order] - starts[:-1], lengths)
+        return Model(
+            **{f.name: getattr(self, f.name) for f in fields(self)}
+            | {
+                "features": np.ascontiguousarray(features[order], np.int64),
+                "starts": starts,
+                "output": self.output[entries],
+                "value": self.value[entries],
+                "names": None if self.names is None else [self.names[i] for i in order],
+            }
+        )
+
+    @cached_property
+    def _scorer(self) -> Any:
+        return _core.Scorer(self.features, self.starts, self.output, self.value)
+
+    def scores(self, block: Block) -> Array:
+        """Return z = X W + b of a block, n × outputs; features without a weight are passed over."""
+        z = np.tile(self.intercept, (len(block), 1))
+        self._scorer(block.starts, block.index, block.value, z)
+        return z
+
+    def each_scores(self, data: Any, **options: Any) -> Iterator[tuple[Block, Array]]:
+        """Yield the blocks of data and their scores."""
+        rows, model = self._opened(data, options)
+        for whole in rows.blocks():
+            for block in whole.cut(max(1, CELLS // len(self.intercept))):
+                yield block, model.scores(block)
+
+    def _all_scores(self, data: Any) -> Array:
+        return np.concatenate([np.empty((0, len(self.intercept))), *(z for _, z in self.each_scores(data))])
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of a matrix, data frame or source: a vector for two classes, one column an output else."""
+        return self.decisions(self._all_scores(X))
+
+    def predict(self, X: Any) -> Array:
+        """Return the labels, or the numbers that regression predicts."""
+        return self.answers(self._all_scores(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class or label."""
+        return self.probabilities(self._all_scores(X))
+
+    def decisions(self, z: Array) -> Array:
+        """Return scores as `decision_function` does."""
+        if self.kind == "regression":
+            return z[:, 0] if self.flat else z
+        if self.kind == "binary":
+            return z[:, 0]
+        return z[:, 1] - z[:, 0] if self.kind != "multilabel" and z.shape[1] == 2 else z
+
+    def answers(self, z: Array) -> Array:
+        """Return predictions from scores."""
+        if self.kind == "regression":
+            means = self.loss.link(z)
+            return means[:, 0] if self.flat else means
+        if self.kind == "multilabel":
+            return (z > 0).astype(int)
+        assert self.classes is not None
+        if self.kind == "binary":
+            return self.classes[(z[:, 0] > 0).astype(int)]
+        return self.classes[np.argmax(z, axis=1)]
+
+    @property
+    def probabilistic(self) -> bool:
+        """Whether scores stand for probabilities."""
+        return bool(getattr(self.loss, "probabilistic", False))
+
+    def probabilities(self, z: Array) -> Array:
+        """Return probabilities from scores."""
+        if not self.probabilistic:
+            raise ValueError(f"{type(self.loss).__name__} gives no probabilities; 'logistic' and 'multinomial' do.")
+        p = self.loss.link(z)
+        if self.kind == "binary":
+            return np.hstack([1 - p, p])
+        if self.kind == "one_vs_rest":
+            total = p.sum(axis=1, keepdims=True)
+            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+        return p
+
+    # Weights
+
+    @property
+    def weights(self) -> Array:
+        """The weights of the features that have any, one row a feature and one column an output."""
+        return self.weights_of(np.arange(len(self.features)))
+
+    def weights_of(self, places: Array) -> Array:
+        """Return the weights at some places of `features`, one row a feature and one column an output."""
+        cells = len(places) * len(self.intercept)
+        if cells > 1 << 30:
+            raise ValueError(f"{cells:,} weights, nearly all of them zero, are too many to write down one by one.")
+        lengths = np.diff(self.starts)[places]
+        entries = np.arange(lengths.sum()) + np.repeat(self.starts[:-1][places] - np.cumsum(lengths) + lengths, lengths)
+        W = np.zeros((len(places), len(self.intercept)))
+        W[np.repeat(np.arange(len(places)), lengths), self.output[entries]] = self.value[entries]
+        return W
+
+    @property
+    def sizes(self) -> Array:
+        """The largest |weight| of each feature that has any."""
+        largest, some = np.zeros(len(self.features)), np.diff(self.starts) > 0
+        if some.any():
+            largest[some] = np.maximum.reduceat(np.abs(self.value), self.starts[:-1][some])
+        return largest
+
+    def name(self, place: int) -> str:
+        """Return what the feature at this place of `features` is called."""
+        if self.names is not None:
+            return self.names[place]
+        return str(int(self.features[place]) + (1 if self.input.get("zero_based") is False else 0))
+
+
+def used_features(W: Array) -> Array:
+    """Return the features that have a weight (rows of W)."""
+    return np.flatnonzero(W if W.shape[1] == 1 else W.any(axis=1)).astype(np.int64)
+
+
+def from_weights(
+    coded: Targets, W: Array, b: Array, names: Any = None, *, n_features: int | None = None, **rest: Any
+) -> Model:
+    """Return the model with these weights (features × outputs); `names` is a mapping from features, or None."""
+    used = used_features(W)
+    kept = W[used]
+    place, output = np.nonzero(kept)
+    return Model(
+        coded.kind,
+        coded.loss,
+        coded.classes,
+        W.shape[0] if n_features is None else n_features,
+        used,
+        np.concatenate([[0], np.cumsum(np.bincount(place, minlength=len(used)))]).astype(np.int64),
+        output.astype(np.int32),
+        np.ascontiguousarray(kept[place, output], np.float64),
+        np.array(b, np.float64),
+        None if names is None else [str(names[j]) for j in used.tolist()],
+        coded.flat,
+        **rest,
+    )
+
+
+# The file
+
+
+def save(model: Any, path: Any) -> None:
+    """Write a model, or the model of a fitted estimator, to one file: names and weights as data, never code.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> import pathlib, tempfile
+    >>> model = gs.OnlineRegressor(alpha=0.1).fit([[1.0, 0.0], [2.0, 0.0]], [1.0, 2.0])
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.gsm")
+    >>> gs.save(model, path)
+    >>> bool((gs.load(path).predict([[3.0, 1.0]]) == model.predict([[3.0, 1.0]])).all())
+    True
+    """
+    m = Model.of(model)
+    header = {
+        "schema": SCHEMA,
+        "library": __version__,
+        "kind": m.kind,
+        "loss": _loss_words(m.loss),
+        "classes": _classes_words(m.classes),
+        "n_features": m.n_features,
+        "names": m.names,
+        "flat": m.flat,
+        "shared": m.shared,
+        "input": m.input,
+        "facts": _finite(m.facts),
+    }
+    file_format.write(path, header, {name: getattr(m, name).astype(kind) for name, kind in _ARRAYS.items()})
+
+
+def load(path: Any) -> Model:
+    """Return the model in a file, checked from end to end; see `save`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.load("pyproject.toml")
+    Traceback (most recent call last):
+    ...
+    gossamer.file_format.FileError: pyproject.toml: this is not a file of gossamer, or it is cut short.
+    """
+    header, arrays = file_format.read(path)
+    try:
+        return checked(header, arrays)
+    except file_format.FileError as error:
+        raise file_format.FileError(f"{path}: {error}") from None
+
+
+def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
+    """Return the model of a header and arrays, or raise `FileError` where they do not make one."""
+    if header.get("schema") != SCHEMA:
+        raise file_format.FileError(
+            f"this is not a model, or of a later version (written by gossamer {header.get('library')!r}); "
+            f"this is gossamer {__version__}."
+        )
+    for name, kind in _ARRAYS.items():
+        if name not in arrays or arrays[name].dtype != kind:
+            raise file_format.FileError(f"the array {name!r} is missing or of another type.")
+    a, k = arrays, len(arrays["intercept"])
+    width: Any = header.get("n_features")
+    _require(isinstance(width, int) and 0 <= width <= 2**31 and not isinstance(width, bool), "the number of features")
+    _require(header.get("kind") in KINDS and k >= 1, "the kind of model")
+    f, s = a["features"], a["starts"]
+    _require(len(f) == 0 or (f[0] >= 0 and f[-1] < width and bool((np.diff(f) > 0).all())), "the features")
+    increasing = len(s) == len(f) + 1 and s[0] == 0 and bool((np.diff(s) >= 0).all())
+    _require(increasing and s[-1] == len(a["value"]) == len(a["output"]), "the places of the weights")
+    _require(len(a["output"]) == 0 or (a["output"].min() >= 0 and a["output"].max() < k), "the outputs of the weights")
+    _require(bool(np.isfinite(a["value"]).all()) and bool(np.isfinite(a["intercept"]).all()), "the weights")
+    names: Any = header.get("names")
+    shared: Any = header.get("shared")
+    _require(names is None or (_strings(names) and len(names) == len(f)), "the names of the features")
+    _require(isinstance(shared, dict) and _strings(list(shared.values())), "the names that are shared")
+    _require(isinstance(header.get("flat"), bool), "the shape of the predictions")
+    _require(all(isinstance(header.get(n), dict) for n in ("input", "facts")), "what is known of the training")
+    loss, classes = _loss_of(header.get("loss")), _classes_of(header.get("classes"))
+    expected = {"binary": 2 if k == 1 else -1, "regression": 0}.get(header["kind"], k)
+    _require((0 if classes is None else len(classes)) == expected, "the number of classes")
+    _require(header["kind"] != "regression" or not header["flat"] or k == 1, "the shape of the predictions")
+    wanted = {"regression": ("regression",), "multiclass": ("multiclass",)}.get(header["kind"], ("binary",))
+    _require(loss.kind in wanted, "the loss")
+    return Model(
+        header["kind"],
+        loss,
+        classes,
+        width,
+        f,
+        s,
+        a["output"],
+        a["value"],
+        a["intercept"],
+        names,
+        header["flat"],
+        shared,
+        header["input"],
+        header["facts"],
+    )
+
+
+def _require(holds: Any, what: str) -> None:
+    if not holds:
+        raise file_format.FileError(f"{what}: the file holds what cannot be.")
+
+
+def _strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(v, str) for v in values)
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float, bool))
+
+
+def _finite(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts as JSON can hold them."""
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in facts.items()}
+
+
+def _loss_words(loss: Any) -> list[Any]:
+    known: dict[str, Any] = losses.BY_NAME
+    for name, kind in known.items():
+        if type(loss) is kind:
+            return [name, {f.name: getattr(loss, f.name) for f in fields(loss)}]
+    raise ValueError(f"{type(loss).__name__} cannot be written to a file: it is code. Use a loss of the library.")
+
+
+def _loss_of(words: Any) -> Any:
+    _require(isinstance(words, list) and len(words) == 2 and isinstance(words[1], dict), "the loss")
+    kind = losses.BY_NAME.get(words[0]) if isinstance(words[0], str) else None
+    _require(kind is not None, "the loss")
+    try:
+        return kind(**words[1])  # type: ignore[misc]
+    except (TypeError, ValueError):
+        raise file_format.FileError("the settings of the loss: the file holds what cannot be.") from None
+
+
+def _classes_words(classes: Array | None) -> Any:
+    if classes is None:
+        return None
+    values = classes.tolist()
+    if not all(_plain(v) for v in values):
+        raise ValueError(f"Classes that are numbers or strings can be written to a file; these hold {values[0]!r}.")
+    return values
+
+
+def _classes_of(values: Any) -> Array | None:
+    if values is None:
+        return None
+    _require(isinstance(values, list) and len(values) > 0 and len({type(v) for v in values}) == 1, "the classes")
+    _require(_plain(values[0]) and len(set(values)) == len(values), "the classes")
+    if isinstance(values[0], str):  # as an array each takes the room of the longest
+        _require(len(values) * max(map(len, values)) <= CELLS, "the classes")
+    try:
+        classes = np.array(values)
+    except OverflowError:
+        classes = np.array(values, dtype=object)
+    _require(classes.dtype.kind in "biufU", "the classes")
+    return classes

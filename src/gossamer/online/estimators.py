@@ -1,0 +1,655 @@
+"""Online estimators: one pass (or a few) over the data, scikit-learn's interface, exact sparsity throughout."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from gossamer import losses, methods, penalties, sources
+from gossamer.estimators import targets
+from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
+from gossamer.estimators.linear import (
+    Linear,
+    LinearClassifier,
+    LinearRegressor,
+    checked_weights,
+    class_weighted,
+    several_labels,
+    some_weight,
+)
+from gossamer.online.examples import Rows, SeededOrders, csr_arrays
+from gossamer.online.stream import Problem, Streaming, settled
+from gossamer.online.trainer import Trainer
+from gossamer.validation import Array, number
+
+__all__ = ["OnlineClassifier", "OnlineRegressor"]
+
+
+class _Online(CallbackSupportMixin, Linear):
+    """What the two estimators share: checking, the passes, and the weights."""
+
+    _trainer: Trainer  # the learner
+    _read_once: _ReadOnce  # W and b, once read
+    _sparse: bool  # whether coef_ is shown as a sparse matrix
+    _one_model = True  # whether the learner has one set of weights
+    n_features_in_: int
+
+    def _find_targets(
+        self, y: Array, classes: Any, loss: Any, known: targets.Targets | None, whole: bool
+    ) -> targets.Targets:
+        raise NotImplementedError
+
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
+        return weight
+
+    # Learning
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        max_passes = self.max_passes
+        if not isinstance(max_passes, (int, np.integer)) or max_passes < 1:
+            raise ValueError(f"max_passes must be a whole number, 1 or more; {max_passes!r} was given.")
+        if self.tol is not None:
+            number(self.tol, "tol", least=0)
+        fresh = not (self.warm_start and self.__sklearn_is_fitted__())
+        seed = self.random_state
+        seeded = isinstance(seed, int) and 0 <= seed < 2**32
+        random = SeededOrders(seed) if seeded else check_random_state(seed)
+        before = dict(vars(self))
+        rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
+        self.n_iter_ = 0
+        tasks = Tasks(self, X, y, "pass", int(max_passes))
+        try:
+            self._run_passes(rows, int(max_passes), random, tasks)
+        except KeyboardInterrupt:
+            warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
+        except Exception:
+            self.__dict__ = before
+            raise
+        self._read_once = _ReadOnce()
+        tasks.finish()
+        return self
+
+    def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
+        before = np.inf
+        for _ in range(max_passes):
+            loss, weight = self._trainer.loss_seen, self._trainer.weight_seen
+            try:
+                self._trainer.learn(rows.taken(random.permutation(len(rows))) if self.shuffle else rows)
+            finally:
+                if not self._trainer.sound:
+                    rows.check(self.n_features_in_)
+            self._read_once = _ReadOnce()
+            self.n_iter_ += 1
+            now = (self._trainer.loss_seen - loss) / max(self._trainer.weight_seen - weight, 1e-300)
+            if self.verbose:
+                used = len(self.nonzero_features_)
+                print(f"pass {self.n_iter_}: progressive loss {now:.6g}, {used} features used", flush=True)
+            if tasks.turn(dict) or (self.tol is not None and not now < before - self.tol):
+                return
+            before = now
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+        rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), whole=False)
+        self._trainer.learn(rows)
+        self.n_iter_ = 1
+        return self
+
+    def fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
+        """Learn from a source (see `gossamer.source`) block by block, `max_passes` times, in its order.
+
+        Memory is bounded by the weights and a few blocks. Where `classes` are not given they are found: labels 0 and 1,
+        or -1 and 1, by the first block, others by reading the source once more.
+        """
+        if not isinstance(self.max_passes, (int, np.integer)) or self.max_passes < 1:
+            raise ValueError(f"max_passes must be a whole number, 1 or more; {self.max_passes!r} was given.")
+        rows = sources.source(source, **options)
+        if self.max_passes > 1 and not rows.rereadable:
+            raise ValueError(f"max_passes is {self.max_passes}, but this source can be read only once.")
+        fresh = not (self.warm_start and self.__sklearn_is_fitted__())
+        stream, blocks = self._stream(rows, classes, fresh)
+        passes, before = 0, np.inf
+        try:
+            while passes < self.max_passes:
+                loss, weight = (0.0, 0.0) if stream.trainer is None else _seen(stream.trainer)
+                with contextlib.nullcontext() if passes == 0 else self._repeating(stream.trainer):
+                    for block in blocks if passes == 0 else rows.blocks():
+                        stream.learn(block)
+                passes += 1
+                trainer = stream.finished()
+                now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
+                if self.tol is not None and not now < before - self.tol:
+                    break
+                before = now
+        except KeyboardInterrupt:
+            if stream.trainer is None:
+                raise
+            warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=2)
+        return self._take(stream, rows, passes)
+
+    def partial_fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
+        """Learn from a source block by block, going on from where the estimator is.
+
+        Features that are new are added. Where a row cannot be read the rows before it have been learned from.
+        """
+        rows = sources.source(source, **options)
+        stream, blocks = self._stream(rows, classes, fresh=not self.__sklearn_is_fitted__())
+        try:
+            for block in blocks:
+                stream.learn(block)
+        finally:
+            if stream.trainer is not None:
+                self._take(stream, rows, 1)
+        return self
+
+    def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
+        """Return a learner for the blocks of a source, new or going on from this one's, and the blocks."""
+        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
+        if not hasattr(loss, "_core"):
+            raise ValueError(f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object.")
+        kind = "regression" if isinstance(self, RegressorMixin) else "classification"
+        if (loss.kind == "regression") != (kind == "regression"):
+            raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
+        if not fresh and self._targets.kind == "multilabel":
+            raise ValueError("A source has one label a row; this estimator has learned several.")
+        alpha, make = self._streamed(self._checked_strength())
+        problem = Problem(
+            loss,
+            penalty,
+            alpha,
+            methods.resolve_for(self.method, penalty, loss),
+            bool(self.fit_intercept),
+            bool(self.average),
+            bool(getattr(self, "grow", False)),
+            None if classes is None else unique_labels(classes),
+        )
+
+        def reweigh(labels: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
+            return self._reweighted(labels, weight, coded, whole=False)
+
+        problem, blocks = settled(problem, rows) if fresh else (problem, rows.blocks())
+        stream = Streaming(problem, reweigh)
+        stream.make = make
+        if not fresh:
+            stream.trainer, stream.width = self._trainer, self.n_features_in_
+        return stream, blocks
+
+    def _take(self, stream: Streaming, rows: Any, passes: int) -> Any:
+        """Become what was learned."""
+        self._trainer = stream.finished()
+        self._read_once, self._sparse = _ReadOnce(), False
+        self.n_iter_, self.n_features_in_ = passes, stream.width
+        if self._targets.classes is not None:
+            self.classes_ = self._targets.classes
+        used = np.flatnonzero(self._read()[0].any(axis=1)).tolist()
+        if used and rows.name(used[0]) is not None:
+            self.source_names_ = {j: rows.name(j) for j in used}
+        self.source_settings_ = rows.settings()
+        return self
+
+    def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
+        """Check everything, then get ready to learn: what raises here leaves the estimator as it was."""
+        loss = losses.resolve(self.loss)
+        if not hasattr(loss, "_core"):
+            raise ValueError(
+                f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object. "
+                "Use one of the library's, or give compiled functions to CompiledLoss."
+            )
+        penalty = penalties.resolve(self.penalty)
+        strength = self._checked_strength()
+        width = None if fresh else self.n_features_in_
+        X, y, names = self._checked(X, y, width)
+        if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        weight = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
+        if whole and weight is not None:
+            some_weight(weight)
+        coded = self._find_targets(y, classes, loss, None if fresh else self._targets, whole)
+        encoded = coded.encode(y)
+        weight = self._reweighted(y, weight, coded, whole)
+        features = X.shape[1] if width is None else max(width, X.shape[1])
+        if fresh:
+            trainer = self._new_trainer(penalty, features, coded, strength)
+        elif (features, coded.outputs) != (self._trainer.setup.features, self._trainer.setup.outputs):
+            trainer = self._trainer.grown(features, coded)
+        else:
+            trainer = self._trainer
+        rows = Rows(*csr_arrays(X), encoded, weight)
+        if not (fresh and whole and weight is None and trainer.notices):  # else bad entries are found on the way
+            rows.check(features)
+        rows = rows.without_zero_weights()
+        trainer.check_steps(len(rows))
+        # Nothing below can fail.
+        self._trainer = trainer
+        self.n_features_in_ = features
+        if names is not None:
+            self.feature_names_in_ = names
+        elif fresh and hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if coded.classes is not None:
+            self.classes_ = coded.classes
+        self._read_once = _ReadOnce()
+        self._sparse = False
+        return rows
+
+    def _checked_strength(self) -> Any:
+        return number(self.alpha, "alpha", least=0)
+
+    def _streamed(self, strength: Any) -> tuple[float, Any]:
+        """Return the strength of a problem of streams, and what makes its trainer."""
+        return strength, Trainer
+
+    def _repeating(self, trainer: Any) -> contextlib.AbstractContextManager[None]:
+        """Return where rows are learned from that were seen before."""
+        return contextlib.nullcontext()
+
+    def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
+        setup = methods.Setup(features, coded.outputs, strength, bool(self.fit_intercept), bool(self.average))
+        return Trainer(methods.resolve_for(self.method, penalty, coded.loss), penalty, setup, coded)
+
+    def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
+        """Return X as canonical CSR and y, both checked."""
+        if sp.issparse(y):
+            y = y.toarray()
+        quick = (
+            sp.issparse(X)
+            and X.format == "csr"
+            and X.ndim == 2
+            and (X.shape[1] > 0 if width is None else X.shape[1] == width)
+            and X.data.dtype in (np.float32, np.float64)
+            and isinstance(y, np.ndarray)
+            and y.shape == (X.shape[0],)
+            and len(y) > 0
+            and y.dtype.kind in "iuf"
+        )
+        names = None
+        if not quick:
+            probe = _Probe(self, width)
+            X, y = validate_data(
+                probe,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                reset=probe.reset(X),
+                multi_output=True,
+                y_numeric=isinstance(self, RegressorMixin),
+                ensure_all_finite=True,
+            )
+            names = getattr(probe, "feature_names_in_", None)
+            X = X if sp.issparse(X) else sp.csr_array(X)
+        else:
+            if y.dtype.kind == "f" and not np.isfinite(y).all():
+                raise ValueError("Input y contains NaN or infinity.")
+        if X.shape[1] >= 2**31:
+            raise ValueError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
+        _check_starts(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X, y, names
+
+    # Weights
+
+    def _read(self) -> tuple[Array, Array]:
+        """Return W (d × k) and b, read from the learner once after each change."""
+        check_is_fitted(self, "_trainer")
+        if self._read_once.weights is None:
+            self._read_once.weights = self._trainer.read()
+        return self._read_once.weights
+
+    @property
+    def coef_(self) -> Any:
+        """The weights, one row an output; sparse after `sparsify`."""
+        if not hasattr(self, "_trainer"):
+            raise AttributeError("coef_ exists once the estimator is fitted.")
+        W, _ = self._read()
+        if self._sparse:
+            return sp.csr_matrix(W.T)
+        return W[:, 0] if self._targets.kind == "regression" and self._targets.flat else W.T
+
+    @property
+    def intercept_(self) -> Array:  # type: ignore[override]
+        """The intercepts, one an output."""
+        if not hasattr(self, "_trainer"):
+            raise AttributeError("intercept_ exists once the estimator is fitted.")
+        return self._read()[1]
+
+    @property
+    def t_(self) -> int:
+        """How many examples were learned from."""
+        if not hasattr(self, "_trainer"):
+            raise AttributeError("t_ exists once the estimator is fitted.")
+        return int(self._trainer.rounds)
+
+    @property
+    def progressive_loss_(self) -> float:
+        """The mean loss of each example before it was learned from."""
+        if not hasattr(self, "_trainer"):
+            raise AttributeError("progressive_loss_ exists once the estimator is fitted.")
+        seen = self._trainer.weight_seen
+        return float(self._trainer.loss_seen / seen) if seen > 0 else float("nan")
+
+    @property
+    def step_(self) -> Any:
+        """The step in use: the one chosen by "auto" or "theory", or the one given."""
+        if not hasattr(self, "_trainer"):
+            raise AttributeError("step_ exists once the estimator is fitted.")
+        return self._trainer.pace
+
+    @property
+    def nonzero_features_(self) -> Array:
+        """The features with a weight: their names where the data had names, their numbers otherwise."""
+        W, _ = self._read()
+        used = np.flatnonzero(W.any(axis=1))
+        if hasattr(self, "source_names_"):
+            return np.array([self.source_names_.get(j, str(j)) for j in used.tolist()], dtype=object)
+        names = getattr(self, "feature_names_in_", None)
+        return used if names is None else names[used]
+
+    def sparsify(self) -> Any:
+        """Make `coef_` a sparse matrix; return self."""
+        check_is_fitted(self, "_trainer")
+        self._sparse = True
+        return self
+
+    def densify(self) -> Any:
+        """Make `coef_` an array; return self."""
+        check_is_fitted(self, "_trainer")
+        self._sparse = False
+        return self
+
+    def _decide(self, X: Any) -> Array:
+        """Return z = X W + b, n × k; where X has few entries only the weights of its features are read."""
+        check_is_fitted(self, "_trainer")
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if sp.issparse(X) and self._read_once.weights is None and X.nnz < self.n_features_in_ // 4 and self._one_model:
+            W, b = self._trainer.read_some(np.ascontiguousarray(X.indices[: X.nnz], np.int32))
+            X = sp.csr_array((X.data, np.arange(X.nnz, dtype=X.indptr.dtype), X.indptr), shape=(X.shape[0], X.nnz))
+        else:
+            W, b = self._read()
+        return np.asarray(X @ W) + b
+
+    # Saving
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_trainer" in state:
+            state["_trainer"] = copy.copy(self._trainer)  # its state is its own, in shallow copies too
+            state["_read_once"] = _ReadOnce()
+        return state
+
+    @property
+    def _targets(self) -> targets.Targets:  # type: ignore[override]
+        """How y is coded."""
+        return self._trainer.targets
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_trainer")
+
+
+def _check_starts(X: Any) -> None:
+    """Raise unless the rows of a CSR matrix follow each other and wide indices are features, before they are narrowed.
+
+    Somebody may have written into it.
+    """
+    starts, count, width = X.indptr, int(X.indptr[-1]), X.shape[1]
+    fits = starts[0] == 0 and count <= min(len(X.indices), len(X.data)) and not (starts[1:] < starts[:-1]).any()
+    if fits and X.indices.dtype != np.int32 and count:
+        fits = X.indices[:count].min() >= 0 and X.indices[:count].max() < width
+    if not fits:
+        raise ValueError(
+            f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {width - 1}. "
+            "X.check_format() says what is wrong."
+        )
+
+
+def _seen(trainer: Trainer) -> tuple[float, float]:
+    return trainer.loss_seen, trainer.weight_seen
+
+
+class _ReadOnce:
+    """A place for W and b between two changes of the learner; predicting fills it without touching the estimator."""
+
+    def __init__(self) -> None:
+        self.weights: tuple[Array, Array] | None = None
+        self.choice: Any = None  # where there are many strengths: the one in use
+
+
+class _Probe(BaseEstimator):
+    """Stands in for an estimator while its data is checked, so that a failed check leaves no trace on it."""
+
+    def __init__(self, estimator: Any, width: int | None) -> None:
+        self.estimator = estimator
+        self.width = width
+        if width is not None:
+            self.n_features_in_ = width
+            if hasattr(estimator, "feature_names_in_"):
+                self.feature_names_in_ = estimator.feature_names_in_
+        self.__class__ = type(type(estimator).__name__, (_Probe,), {})
+
+    def reset(self, X: Any) -> bool:
+        """Return whether this is the first data, or wider data where growing is allowed."""
+        if self.width is None:
+            return True
+        grows = getattr(self.estimator, "grow", False) and len(np.shape(X)) == 2
+        return bool(grows and np.shape(X)[1] > self.width)
+
+    def __sklearn_tags__(self) -> Any:
+        return self.estimator.__sklearn_tags__()
+
+
+class OnlineClassifier(LinearClassifier, _Online):
+    """A sparse linear classifier learned online: minimise mean loss + α·Ω(w), one example at a time.
+
+    Two classes make one output; more make one output a class, with the joint loss where there is one ("logistic"
+    becomes multinomial, "hinge" becomes the multiclass hinge) and one against the rest otherwise. A matrix y of 0 and 1
+    makes one output a label. The result does not depend on how the data is cut into calls.
+
+    Parameters
+    ----------
+    loss : str or loss, default "logistic"
+        A classification loss.
+    penalty : str, penalty or set, default "l1"
+        Ω, or a set that the weights stay in.
+    alpha : float, default 1e-5
+        The strength α ≥ 0 of the penalty.
+    method : str or method, default "auto"
+        How to learn; "auto" is AdaGrad (its primal form for regression), or FOBOS where the penalty couples features.
+    max_passes : int, default 1
+        Passes over the data in `fit`.
+    tol : float, optional
+        Stop `fit` when the progressive loss of a pass is not lower than that of the pass before by at least this.
+    shuffle : bool, default True
+        Whether `fit` puts the rows in random order, anew in each pass.
+    average : bool, default False
+        Whether to answer with the mean of all iterates.
+    fit_intercept : bool, default True
+        Whether to learn an intercept, which is never penalised.
+    class_weight : dict, "balanced" or None
+        Weights of the classes; "balanced" works in `fit` only.
+    warm_start : bool, default False
+        Whether `fit` goes on from where it is.
+    grow : bool, default False
+        Whether `partial_fit` accepts new classes and more features.
+    random_state : int, RandomState or None
+        Seed of the order.
+    verbose : int, default 0
+        1 prints a line a pass.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The weights, one row an output, and the intercepts.
+    classes_ : array
+        The classes.
+    nonzero_features_ : array
+        The features that are used.
+    progressive_loss_ : float
+        The mean loss of each example before it was learned from.
+    step_ : float or schedule
+        The step in use.
+    n_iter_, t_, n_features_in_, feature_names_in_
+        Passes, examples learned from, features, their names.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = gs.OnlineClassifier(alpha=1e-2, max_passes=5, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        penalty: Any = "l1",
+        alpha: float = 1e-5,
+        method: Any = "auto",
+        *,
+        max_passes: int = 1,
+        tol: float | None = None,
+        shuffle: bool = True,
+        average: bool = False,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        grow: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.method = method
+        self.max_passes = max_passes
+        self.tol = tol
+        self.shuffle = shuffle
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.grow = grow
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
+        """Learn from all rows, `max_passes` times, afresh unless `warm_start`."""
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
+        """Learn from these rows, in their order. The first call needs all `classes`, unless `grow`."""
+        return self._partial_fit(X, y, sample_weight, classes)
+
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, whole: bool) -> targets.Targets:
+        if classes is not None and known is not None and not np.array_equal(np.unique(classes), np.sort(known.classes)):
+            raise ValueError(f"classes={classes!r} is not the same as in the first call, {known.classes!r}.")
+        if known is not None:
+            if known.kind == "multilabel":
+                if y.ndim != 2 or y.shape[1] != known.outputs:
+                    raise ValueError(f"y must have {known.outputs} columns of 0 and 1, as before.")
+                return known
+            return known.with_new_classes(targets.distinct(y)) if self.grow else known
+        if several_labels(y):
+            return targets.for_indicators(y, loss)
+        if classes is None:
+            if not whole and not self.grow:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            classes = targets.distinct(y)
+        else:
+            classes = unique_labels(classes)
+        return targets.for_labels(classes, loss, bool(self.grow))
+
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced" and not whole:
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
+                "from sklearn.utils.compute_class_weight on a sample."
+            )
+        return class_weighted(self.class_weight, y, weight, coded)
+
+
+class OnlineRegressor(LinearRegressor, _Online):
+    """A sparse linear regressor learned online: minimise mean loss + α·Ω(w), one example at a time.
+
+    A matrix y makes one output a column. The result does not depend on how the data is cut into calls.
+
+    Parameters
+    ----------
+    loss : str or loss, default "squared"
+        A regression loss.
+    penalty, alpha, method, max_passes, tol, shuffle, average, fit_intercept, warm_start, grow, random_state, verbose
+        As in `OnlineClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The weights (a vector for a vector y, one row an output otherwise) and the intercepts.
+    nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_, feature_names_in_
+        As in `OnlineClassifier`.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> gs.OnlineRegressor(alpha=0.1, max_passes=20, random_state=0).fit(X, y).score(X, y) > 0.4
+    True
+    """
+
+    def __init__(
+        self,
+        loss: Any = "squared",
+        penalty: Any = "l1",
+        alpha: float = 1e-5,
+        method: Any = "auto",
+        *,
+        max_passes: int = 1,
+        tol: float | None = None,
+        shuffle: bool = True,
+        average: bool = False,
+        fit_intercept: bool = True,
+        warm_start: bool = False,
+        grow: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.method = method
+        self.max_passes = max_passes
+        self.tol = tol
+        self.shuffle = shuffle
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.warm_start = warm_start
+        self.grow = grow
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
+        """Learn from all rows, `max_passes` times, afresh unless `warm_start`."""
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
+        """Learn from these rows, in their order."""
+        return self._partial_fit(X, y, sample_weight, None)
+
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, whole: bool) -> targets.Targets:
+        coded = targets.for_regression(y, loss)
+        if known is not None and coded.outputs != known.outputs:
+            raise ValueError(f"y must have {known.outputs} columns, as before; it has {coded.outputs}.")
+        return coded if known is None else known

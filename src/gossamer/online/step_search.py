@@ -1,0 +1,204 @@
+"""The step by itself: "auto" tries several on the first rows, "theory" computes the papers' choice from them.
+
+Both look at a prefix of the data of fixed length, so that the result does not depend on how the data is cut into calls:
+after n rows the step is that of the first 2^m ≤ min(n, PREFIX) rows, and the learner is the one that learned all n rows
+with that step. While the prefix grows its rows are kept and replayed whenever the choice is made again.
+
+The candidates of "auto" are multiples of a natural scale, so that they follow the units of the features and of the
+targets: with h the curvature of the loss, S the root mean square of its slope at zero and X² the mean ‖x‖²,
+
+    1 / (h X²) for FOBOS and its kin,   h X² for γ of RDA,   S / h for AdaGrad, which follows the features by itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gossamer import methods, penalties
+from gossamer.online import lanes
+from gossamer.online.examples import Rows
+from gossamer.schedules import steps
+from gossamer.validation import Array
+
+PREFIX = 2048
+FIRST = 16
+
+
+def checkpoint(n: int) -> int:
+    """Return the length of the prefix that decides after n rows: a power of two, or 0 before the first."""
+    return min(PREFIX, 1 << (n.bit_length() - 1)) if n >= FIRST else 0
+
+
+def needs_prefix(method: Any) -> bool:
+    """Return whether the step is to be found from the data."""
+    return isinstance(method.pace, str)
+
+
+def check(method: Any, penalty: Any, setup: methods.Setup) -> None:
+    """Raise if the step is to come from a theory that does not cover the problem."""
+    if isinstance(method.pace, str) and method.pace == "theory":
+        _diameter(penalty, setup, 1.0)
+
+
+def default_pace(method: Any) -> float:
+    """Return the step before there are rows enough to choose."""
+    return 1.0 if isinstance(method, methods.RDA) else 0.1
+
+
+def choose(method: Any, penalty: Any, setup: methods.Setup, loss: Any, loss_call: Any, rows: Rows) -> float:
+    """Return the step (or γ) for these rows."""
+    return float(choose_each(method, penalty, setup, np.array([setup.alpha]), loss, loss_call, rows)[0])
+
+
+def choose_each(
+    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss: Any, loss_call: Any, rows: Rows
+) -> Array:
+    """Return the step (or γ) for these rows and each strength."""
+    rows = rows.compact()
+    if method.pace == "theory":
+        return np.array([_theory(method, penalty, replace(setup, alpha=float(a)), loss, rows) for a in alphas])
+    small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
+    paces = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
+    if lanes.refusal(method, penalty) is not None:
+        setups = [replace(setup, alpha=float(a)) for a in alphas]
+        return np.array([_one_by_one(method, penalty, s, loss_call, small, paces) for s in setups])
+    return _side_by_side(method, penalty, setup, alphas, loss_call, small, paces)
+
+
+def _one_by_one(method: Any, penalty: Any, setup: methods.Setup, loss_call: Any, rows: Rows, paces: Array) -> float:
+    """Return the best of some steps: the better half after the first quarter of the rows, the best on the rest."""
+    tried = [(float(pace), method.make(penalty, setup)) for pace in paces]
+    begin = 0
+    for end in (len(rows) // 4, len(rows)):
+        part = rows.part(begin, end)
+        scores = []
+        for pace, learner in tried:
+            before, seen = learner.loss_seen, learner.weight_seen
+            part.teach(learner, steps(method.schedule(pace), begin + 1, len(part)), loss_call)
+            loss = (learner.loss_seen - before) / (learner.weight_seen - seen)
+            scores.append(loss if np.isfinite(loss) else np.inf)
+        best = np.argsort(scores, kind="stable")[: len(tried) // 2]
+        tried, begin = [tried[i] for i in best], end
+    return tried[0][0]
+
+
+def _side_by_side(
+    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss_call: Any, rows: Rows, paces: Array
+) -> Array:
+    """Return the same for each strength, trying the steps of one or several of them in one pass."""
+    quarter = len(rows) // 4
+    problems = {quarter: _compressed(penalty, setup, rows.part(0, quarter)), len(rows): (rows, penalty, setup)}
+
+    def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
+        """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
+        most = max(1, lanes.TOGETHER // tried.shape[1])
+        if len(some) > most:
+            cuts = range(0, len(some), most)
+            return np.concatenate([ranked(some[i : i + most], tried[i : i + most], begin, end) for i in cuts])
+        small, own_penalty, own_setup = problems[end]
+        settings = lanes.Lanes(np.repeat(some, tried.shape[1]), tried.ravel())
+        learner = lanes.make(method, own_penalty, own_setup, settings)
+        for first, last in ((0, begin), (begin, end)):
+            learner.scoring = last == end
+            part = small.part(first, last)
+            part.teach(learner, steps(method.schedule(1.0), first + 1, len(part)), loss_call)
+        loss = learner.losses.reshape(tried.shape)
+        order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
+        return np.take_along_axis(tried, order, axis=1)
+
+    def best(some: Array) -> Array:
+        tried = ranked(some, np.tile(paces, (len(some), 1)), 0, quarter)[:, : len(paces) // 2]
+        return ranked(some, tried, quarter, len(rows))[:, 0]
+
+    groups = [alphas[i : i + 2] for i in range(0, len(alphas), 2)]  # the better halves of two are as many as all of one
+    if len(groups) == 1:
+        return best(alphas)
+    found: list[Any] = [None] * len(groups)
+
+    def work(first: int) -> None:
+        for i in range(first, len(groups), 2):
+            found[i] = best(groups[i])
+
+    other = threading.Thread(target=work, args=(1,))
+    other.start()
+    try:
+        work(0)
+    finally:
+        other.join()
+    # What failed there is tried here, and fails where the caller sees it.
+    return np.concatenate([best(g) if f is None else f for f, g in zip(found, groups, strict=True)])
+
+
+def _compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:
+    """Return the same problem over the features that occur, where the penalty allows it."""
+    if not methods.sums_over_features(penalty):
+        return rows, penalty, setup
+    small, used = rows.renumbered()
+    if getattr(penalty, "weights", None) is not None:
+        penalty = replace(penalty, weights=penalty.weights[used])
+    return small, penalty, replace(setup, features=max(len(used), 1))
+
+
+def _slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
+    z = np.zeros((len(rows), outputs))
+    if loss.kind == "multiclass":
+        return loss.slope(z, rows.y[:, 0]) if outputs > 1 else z  # a single class so far has nothing to tell
+    return loss.slope(z, rows.y)
+
+
+def _curvature(loss: Any, rows: Rows, outputs: int) -> float:
+    """Return the mean second derivative at zero, by a difference over a small part of the targets' scale."""
+    scale = 1e-3 * (np.abs(rows.y).mean() if loss.kind == "regression" else 1.0) or 1e-3
+    if loss.kind == "multiclass":
+        return 0.5
+    z = np.full((len(rows), outputs), scale)
+    h = float(np.mean(loss.slope(z, rows.y) - loss.slope(-z, rows.y)) / (2 * scale))
+    return h if h > 1e-6 else 1.0
+
+
+def _candidates(method: Any, loss: Any, rows: Rows, outputs: int) -> Array:
+    h = _curvature(loss, rows, outputs)
+    slope = float(np.sqrt(np.mean(np.square(_slopes_at_zero(loss, rows, outputs))))) or 1.0
+    if isinstance(method, methods.AdaGrad):
+        return (slope / h) * 2.0 ** np.arange(-8, 0)
+    norm2 = float(rows.squared_norms().mean()) or 1.0
+    if isinstance(method, methods.FTRL):
+        return (slope / h) * 4.0 ** np.arange(-4, 3) / np.sqrt(np.mean(np.square(rows.value)) or 1.0)
+    if isinstance(method, methods.ExponentiatedGradient):
+        largest = float(np.abs(rows.value).max(initial=0.0)) or 1.0
+        return 4.0 ** np.arange(-5, 3) / (slope * largest)
+    paces = 4.0 ** np.arange(-4, 4) / (h * norm2)
+    return 1.0 / paces if isinstance(method, methods.RDA) else paces
+
+
+def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Rows) -> float:
+    """Return c = D / (4 G) (FOBOS, Theorem 6 and §3) or γ = G / D (RDA, Theorem 1)."""
+    z = np.zeros((len(rows), setup.outputs))
+    y = rows.y[:, 0] if loss.kind == "multiclass" else rows.y
+    values = loss.value(z, y)
+    start = float(np.mean(values if values.ndim == 1 else values.sum(axis=1)))
+    lipschitz = loss.lipschitz or float(np.abs(_slopes_at_zero(loss, rows, setup.outputs)).max())
+    g = lipschitz * float(np.sqrt(rows.squared_norms().max())) or 1.0
+    d = _diameter(penalty, setup, start) or 1.0
+    return g / d if isinstance(method, methods.RDA) else d / (4 * g)
+
+
+def _diameter(penalty: Any, setup: methods.Setup, start: float) -> float:
+    """Return a bound on ‖w*‖₂: a ball's radius, or what αΩ(w*) ≤ F(0) gives."""
+    if isinstance(penalty, (penalties.L1Ball, penalties.L2Ball, penalties.Simplex, penalties.GroupL2Ball)):
+        return float(penalty.radius)
+    if setup.alpha <= 0 or penalty.is_set or isinstance(penalty, (penalties.NoPenalty, penalties.KL)):
+        raise ValueError(
+            f"step='theory' needs a bound on the weights: alpha > 0 with a norm, or a ball. "
+            f"{type(penalty).__name__} with alpha={setup.alpha:g} gives none; use step='auto' or a number."
+        )
+    if isinstance(penalty, penalties.L2Squared):
+        return float(np.sqrt(2 * start / setup.alpha))
+    if isinstance(penalty, penalties.ElasticNet) and penalty.l1_ratio < 0.5:
+        return float(np.sqrt(2 * start / (setup.alpha * (1 - penalty.l1_ratio))))
+    ratio = penalty.l1_ratio if isinstance(penalty, penalties.ElasticNet) else 1.0
+    return start / (setup.alpha * ratio)

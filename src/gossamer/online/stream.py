@@ -1,0 +1,179 @@
+"""Learning from a source: the trainer is made when the first block comes, and grows with the blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gossamer import methods
+from gossamer.estimators import targets
+from gossamer.frozen import record
+from gossamer.online.examples import Rows
+from gossamer.online.trainer import Trainer
+from gossamer.sources.base import Source
+from gossamer.sources.blocks import Block
+from gossamer.validation import Array
+
+LEAST_ROOM = 1 << 10  # features that a growing learner starts with
+
+
+@record
+class Problem:
+    """What is to be learned; `classes` and `features` are None while they are to be found out."""
+
+    loss: Any
+    penalty: Any
+    alpha: float
+    method: Any
+    fit_intercept: bool = True
+    average: bool = False
+    grow: bool = False  # whether classes may come later
+    classes: Array | None = None
+    features: int | None = None
+    path: int | None = None  # how many strengths to learn at once, instead of alpha
+
+    @property
+    def widens(self) -> bool:
+        """Whether features may come later."""
+        return methods.sums_over_features(self.penalty) and self.method.grows
+
+    @property
+    def needs_classes(self) -> bool:
+        """Whether classes are to be found out."""
+        return self.loss.kind != "regression" and self.classes is None and not self.grow
+
+
+def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]:
+    """Return the problem with what must be known before the first row, and the blocks of the source.
+
+    These are its classes, and its width if it cannot grow. Labels 0 and 1, or -1 and 1, in the first block are taken
+    for all there are. Otherwise the source is read once more to find them; a source that can be read only once has the
+    classes of its first block.
+    """
+    features = source.features if problem.features is None else problem.features
+    problem = replace(problem, features=features)
+    find_width = features is None and not problem.widens
+    if find_width and not source.rereadable:
+        raise ValueError(
+            f"{type(problem.method).__name__} with {type(problem.penalty).__name__} must know the number of features "
+            "before the first row, and this source can be read only once: give features (--features N)."
+        )
+    blocks = source.blocks()
+    if not problem.needs_classes and not find_width:
+        return problem, blocks
+    classes = problem.classes
+    if problem.needs_classes:
+        first = next(blocks, None)
+        blocks = blocks if first is None else _chained(first, blocks)
+        classes = None if first is None or first.label is None else usual_classes(first.label)
+    if source.rereadable and (find_width or (problem.needs_classes and classes is None)):
+        blocks.close()
+        survey = source.survey()
+        features = survey.width if find_width else features
+        if problem.needs_classes and classes is None and survey.labels is not None:
+            classes = as_classes(survey.labels)
+        blocks = source.blocks()
+    return replace(problem, classes=classes, features=features), blocks
+
+
+def _chained(first: Block, rest: Generator[Block, None, None]) -> Generator[Block, None, None]:
+    yield first
+    yield from rest
+
+
+def usual_classes(labels: Array) -> Array | None:
+    """Return 0 and 1, or -1 and 1, where the labels tell that these are the classes."""
+    found = set(targets.distinct(labels).tolist())
+    for usual in ({0.0, 1.0}, {-1.0, 1.0}):
+        if found <= usual and found != {1.0}:
+            return np.array(sorted(usual), np.int64) if found else None
+    return None
+
+
+def as_classes(labels: Array) -> Array:
+    """Return the different labels, whole numbers as integers."""
+    found = targets.distinct(labels)
+    whole = found.dtype.kind == "f" and bool((found == np.floor(found)).all()) and bool((np.abs(found) < 2**53).all())
+    return found.astype(np.int64) if whole else found
+
+
+class Streaming:
+    """A learner that blocks are given to.
+
+    `reweigh(labels, weight, targets)` changes the weights of rows, for class weights.
+    """
+
+    def __init__(self, problem: Problem, reweigh: Callable[..., Array | None] | None = None) -> None:
+        self.problem = problem
+        self.trainer: Any = None  # once a block came
+        self.lane: int | None = None  # which strength of a path was chosen
+        self.width = problem.features or 0  # the features so far
+        self.make: Callable[..., Any] = Trainer
+        self._reweigh = reweigh
+
+    def learn(self, block: Block) -> None:
+        """Learn from the rows of a block in their order."""
+        if len(block) == 0:
+            return
+        if block.label is None:
+            raise ValueError("The rows have no labels to learn from.")
+        coded = self._coded(block.label)
+        encoded = coded.encode(block.label)
+        weight = block.weight if self._reweigh is None else self._reweigh(block.label, block.weight, coded)
+        self.trainer = self._trainer_for(block.width, coded)
+        self.width = max(self.width, block.width)
+        rows = Rows(block.starts[:-1], block.starts[1:], block.index, block.value, encoded, weight)
+        rows = rows.without_zero_weights()
+        self.trainer.check_steps(len(rows))
+        self.trainer.learn(rows)
+
+    def _coded(self, labels: Array) -> targets.Targets:
+        problem = self.problem
+        if self.trainer is not None:
+            known = self.trainer.targets
+            return known.with_new_classes(as_classes(labels)) if problem.grow and known.classes is not None else known
+        if problem.loss.kind == "regression":
+            return self.coded_for(None, 1)
+        classes = usual_classes(labels) if problem.classes is None and not problem.grow else problem.classes
+        return self.coded_for(as_classes(labels) if classes is None else classes, 0)
+
+    def _trainer_for(self, width: int, coded: targets.Targets) -> Any:
+        """Return a trainer that has room for this many features and these outputs."""
+        problem, fixed = self.problem, self.problem.features
+        if fixed is not None and width > fixed:
+            raise ValueError(f"There are to be {fixed} features, but a row has feature number {width} (from 1).")
+        if self.trainer is None:
+            return self.made((_room(width) if problem.widens else width) if fixed is None else fixed, coded)
+        have = self.trainer.setup
+        room = have.features if width <= have.features else _room(width)
+        if (room, coded.outputs) == (have.features, have.outputs):
+            return self.trainer
+        return self.trainer.grown(room, coded)
+
+    def made(self, room: int, coded: targets.Targets) -> Any:
+        """Return a new trainer."""
+        problem = self.problem
+        setup = methods.Setup(room, coded.outputs, problem.alpha, problem.fit_intercept, problem.average)
+        return self.make(problem.method, problem.penalty, setup, coded)
+
+    def coded_for(self, classes: Array | None, outputs: int) -> targets.Targets:
+        """Return the coding of these classes, or of real targets."""
+        if classes is None:
+            return targets.for_regression(np.empty((0, outputs)) if outputs > 1 else np.empty(0), self.problem.loss)
+        return targets.for_labels(classes, self.problem.loss, self.problem.grow)
+
+    def finished(self) -> Any:
+        """Return the trainer with exactly the features that came."""
+        if self.trainer is None:
+            raise ValueError("The source has no rows: there is nothing to learn from.")
+        if self.trainer.setup.features != self.width:
+            self.trainer = self.trainer.grown(self.width, self.trainer.targets)
+        return self.trainer
+
+
+def _room(width: int) -> int:
+    """Return a power of two, so that growing costs little however the features come."""
+    return max(LEAST_ROOM, 1 << (width - 1).bit_length())
