@@ -1,8 +1,8 @@
 # Every target does its own set-up: it needs Python ≥ 3.11, a C++20 compiler and make.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := CMakeLists.txt pyproject.toml $(wildcard core/*) $(shell find src -name '*.py')
-CXX_FILES := $(wildcard core/*.hpp core/*.cpp tests/fuzz/*.cpp)
+SOURCES := CMakeLists.txt pyproject.toml $(wildcard core/*/*) $(shell find src -name '*.py')
+CXX_FILES := $(wildcard core/*/*.hpp core/*/*.cpp tests/fuzz/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "csv.hpp"
-#include "svmlight.hpp"
-#include "vw.hpp"
+#include "text/csv.hpp"
+#include "text/svmlight.hpp"
+#include "text/vw.hpp"
 
 namespace {
 

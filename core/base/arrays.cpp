@@ -1,0 +1,221 @@
+#include "base/arrays.hpp"
+
+#include <atomic>
+#include <limits>
+#include <type_traits>
+
+#include "base/threads.hpp"
+
+namespace gossamer {
+
+namespace {
+
+double weight_of(std::span<const double> weights, std::size_t i) { return weights.empty() ? 1.0 : weights[i]; }
+
+}  // namespace
+
+template <class T>
+double value(const Elementwise& penalty, const T* w, const Blocks& rows, std::span<const double> weights) {
+  return std::visit(
+      [&](const auto& p) {
+        auto at = [&p](double x) { return p.value(x); };
+        if (weights.empty()) return sum_over(std::span(w, rows.rows * rows.width), at);
+        double total = 0;
+        for_each_block(w, rows, [&](std::size_t j, std::span<const T> row) {
+          if (weights[j] > 0) total += weights[j] * sum_over(row, at);
+        });
+        return total;
+      },
+      penalty);
+}
+
+template <class T>
+double dual(const Elementwise& penalty, const T* v, const Blocks& rows, std::span<const double> weights) {
+  return std::visit(
+      [&](const auto& p) {
+        double most = 0;
+        for_each_block(v, rows, [&](std::size_t j, std::span<const T> row) {
+          const double here = max_over(row, 0.0, [&p](double x) { return p.dual(x); });
+          if (here > 0) most = std::max(most, here / weight_of(weights, j));
+        });
+        return most;
+      },
+      penalty);
+}
+
+template <class T>
+void prox(const Elementwise& penalty, const T* v, T* out, const Blocks& rows, double step,
+          std::span<const double> weights) {
+  std::visit(
+      [&](const auto& p) {
+        const std::size_t n = rows.rows * rows.width;
+        if (weights.empty()) {
+          const T s = static_cast<T>(step);
+          for (std::size_t i = 0; i < n; ++i) out[i] = p.prox(v[i], s);
+        } else if (rows.width == 1) {
+          for (std::size_t i = 0; i < n; ++i) out[i] = p.prox(v[i], static_cast<T>(step * weights[i]));
+        } else {
+          for (std::size_t j = 0, i = 0; j < rows.rows; ++j) {
+            const T s = static_cast<T>(step * weights[j]);
+            for (const std::size_t end = i + rows.width; i < end; ++i) out[i] = p.prox(v[i], s);
+          }
+        }
+      },
+      penalty);
+}
+
+template <class T>
+double value(const Blockwise& penalty, const T* w, const Blocks& blocks, std::span<const double> weights) {
+  return std::visit(
+      [&](const auto& p) {
+        double total = 0;
+        for_each_block(w, blocks, [&](std::size_t b, std::span<const T> block) {
+          total += p.value(block, weight_of(weights, b));
+        });
+        return total;
+      },
+      penalty);
+}
+
+template <class T>
+double dual(const Blockwise& penalty, const T* v, const Blocks& blocks, std::span<const double> weights) {
+  return std::visit(
+      [&](const auto& p) {
+        double most = 0;
+        for_each_block(v, blocks, [&](std::size_t b, std::span<const T> block) {
+          most = std::max(most, p.dual(block, weight_of(weights, b)));
+        });
+        return most;
+      },
+      penalty);
+}
+
+template <class T>
+void prox(const Blockwise& penalty, const T* v, T* out, const Blocks& blocks, double step,
+          std::span<const double> weights) {
+  std::visit(
+      [&](const auto& p) {
+        Blocks rest = blocks;
+        std::size_t done = 0;
+        if constexpr (std::is_same_v<decltype(p), const LInf&>) {
+          if (blocks.starts.empty() && blocks.width <= few) {
+            for (; done + 4 <= blocks.rows; done += 4) {
+              std::array<double, 4> radius;
+              for (std::size_t r = 0; r < 4; ++r) radius[r] = step * weight_of(weights, done + r);
+              p.prox_four(v + done * blocks.width, out + done * blocks.width, blocks.width, radius);
+            }
+          }
+        }
+        rest.rows -= done;
+        Scratch scratch;
+        transform_blocks(v + done * blocks.width, out + done * blocks.width, rest,
+                         [&](std::size_t b, std::span<const T> from, std::span<T> to) {
+                           p.prox(from, to, step, weight_of(weights, done + b), scratch);
+                         });
+      },
+      penalty);
+}
+
+template <class T>
+void project(const Set& set, const T* v, T* out, const Blocks& blocks) {
+  std::visit(
+      [&](const auto& s) {
+        Scratch scratch;
+        transform_blocks(v, out, blocks,
+                         [&](std::size_t, std::span<const T> from, std::span<T> to) { s.prox(from, to, scratch); });
+      },
+      set);
+}
+
+void loss_value(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
+  std::visit(
+      [&](const auto& l) {
+        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.value(z[i], y[i]);
+      },
+      loss);
+}
+
+void loss_slope(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
+  std::visit(
+      [&](const auto& l) {
+        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.slope(z[i], y[i]);
+      },
+      loss);
+}
+
+void loss_link(const ScalarLoss& loss, std::span<const double> z, std::span<double> out) {
+  std::visit(
+      [&](const auto& l) {
+        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.link(z[i]);
+      },
+      loss);
+}
+
+void loss_value(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
+                std::span<double> out) {
+  const std::size_t k = y.empty() ? 0 : z.size() / y.size();
+  std::visit(
+      [&](const auto& l) {
+        for (std::size_t i = 0; i < y.size(); ++i)
+          out[i] = l.value(z.subspan(i * k, k), static_cast<std::size_t>(y[i]));
+      },
+      loss);
+}
+
+void loss_slope(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
+                std::span<double> out) {
+  const std::size_t k = y.empty() ? 0 : z.size() / y.size();
+  std::visit(
+      [&](const auto& l) {
+        for (std::size_t i = 0; i < y.size(); ++i) {
+          l.slope(z.subspan(i * k, k), static_cast<std::size_t>(y[i]), out.subspan(i * k, k));
+        }
+      },
+      loss);
+}
+
+void loss_link(const MulticlassLoss& loss, std::span<const double> z, std::size_t outputs, std::span<double> out) {
+  std::visit(
+      [&](const auto& l) {
+        for (std::size_t i = 0; i + outputs <= z.size(); i += outputs) {
+          l.link(z.subspan(i, outputs), out.subspan(i, outputs));
+        }
+      },
+      loss);
+}
+
+// Out of 0 … limit − 1 means that i or limit − 1 − i has its highest bit set.
+template <class T, class I>
+bool valid_entries(std::span<const I> index, std::span<const T> value, std::int64_t columns) {
+  using U = std::make_unsigned_t<I>;
+  constexpr U highest = U{1} << (8 * sizeof(I) - 1);
+  const U last = static_cast<U>(std::min<std::int64_t>(columns, std::numeric_limits<I>::max())) - 1;
+  std::atomic<bool> valid = columns > 0 || index.empty();
+  in_parts(index.size(), 1 << 17, std::thread::hardware_concurrency(), [&](std::size_t begin, std::size_t end) {
+    U bits = 0;
+    for (std::size_t n = begin; n < end; ++n) bits |= static_cast<U>(index[n]) | (last - static_cast<U>(index[n]));
+    if ((bits & highest) != 0 || !all_finite(value.subspan(begin, end - begin))) valid = false;
+  });
+  return valid;
+}
+
+#define GOSSAMER_ARRAYS(T)                                                                                   \
+  template double value(const Elementwise&, const T*, const Blocks&, std::span<const double>);               \
+  template double dual(const Elementwise&, const T*, const Blocks&, std::span<const double>);                \
+  template void prox(const Elementwise&, const T*, T*, const Blocks&, double, std::span<const double>);      \
+  template double value(const Blockwise&, const T*, const Blocks&, std::span<const double>);                 \
+  template double dual(const Blockwise&, const T*, const Blocks&, std::span<const double>);                  \
+  template void prox(const Blockwise&, const T*, T*, const Blocks&, double, std::span<const double>);        \
+  template void project(const Set&, const T*, T*, const Blocks&);                                            \
+  template bool all_finite(std::span<const T>);                                                              \
+  template bool valid_entries(std::span<const std::int32_t>, std::span<const T>, std::int64_t);              \
+  template bool valid_entries(std::span<const std::int64_t>, std::span<const T>, std::int64_t);              \
+  template void project_weighted_l1_ball(std::span<const T>, std::span<T>, double, std::span<const double>); \
+  template void project_group_l2_ball(const T*, T*, const Blocks&, double);                                  \
+  template void project_group_linf_ball(const T*, T*, const Blocks&, double);                                \
+  template void prox_kl(std::span<const T>, std::span<T>, double, std::span<const double>);
+GOSSAMER_ARRAYS(float)
+GOSSAMER_ARRAYS(double)
+#undef GOSSAMER_ARRAYS
+
+}  // namespace gossamer

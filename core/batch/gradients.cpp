@@ -1,0 +1,339 @@
+#include "batch/gradients.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace gossamer {
+
+namespace {
+
+template <class L>
+constexpr bool smooth = requires(const L& l) { l.curvature(1.0, 1.0); };
+template <class L>
+constexpr bool has_conjugate = requires(const L& l) { l.conjugate(1.0, 1.0); };
+
+// Any scalar loss, one or more outputs added up.
+template <class L>
+class ScalarMean final : public MeanLoss {
+ public:
+  ScalarMean(L loss, std::size_t n, std::size_t k, const double* y, const double* p, unsigned threads)
+      : MeanLoss(n, k, y, k, p, threads), loss_(loss) {}
+
+  bool is_multiclass() const override { return false; }
+  bool has_curvature() const override { return smooth<L>; }
+  bool is_quadratic() const override { return std::is_same_v<L, Squared>; }
+
+  // The root of φ(b) = Σ p slope(z + b), which does not decrease: Newton's method, kept inside a bracket that halves
+  // when it does not help.
+  BestIntercept best_intercept(const double* z, const double* start) const override {
+    BestIntercept best{std::vector<double>(start, start + k_), {}, std::vector<double>(k_)};
+    best.other.resize(k_);
+    for (std::size_t r = 0; r < k_; ++r) root(z, r, best.b[r], best.other[r], best.mix[r]);
+    return best;
+  }
+
+ private:
+  struct Sums {
+    double slope = 0, size = 0, curvature = 0;
+  };
+
+  Sums sums_at(const double* z, std::size_t r, double b) const {
+    std::vector<Sums> parts((n_ + grain - 1) / grain);
+    in_parallel(parts.size(), threads_, [&](std::size_t part) {
+      Sums s;
+      for (std::size_t i = part * grain; i < std::min(n_, (part + 1) * grain); ++i) {
+        const double zi = z[i * k_ + r] + b, yi = y_[i * k_ + r], slope = p_[i] * loss_.slope(zi, yi);
+        s.slope += slope, s.size += std::fabs(slope);
+        if constexpr (std::is_same_v<L, Logistic>) {
+          const double u = std::fabs(slope);  // ℓ'' = |ℓ'| (1 − |ℓ'|)
+          s.curvature += u * (1 - u / p_[i]);
+        } else if constexpr (smooth<L>) {
+          s.curvature += p_[i] * loss_.curvature(zi, yi);
+        }
+      }
+      parts[part] = s;
+    });
+    Sums total;
+    for (const Sums& s : parts) total.slope += s.slope, total.size += s.size, total.curvature += s.curvature;
+    return total;
+  }
+
+  void root(const double* z, std::size_t r, double& b, double& other, double& mix) const {
+    double low = -unbounded, high = unbounded, low_slope = 0, high_slope = 0, reach = 8;
+    Sums here = sums_at(z, r, b);
+    double most = here.size;
+    for (int round = 0; round < 200; ++round) {
+      most = std::max(most, here.size);
+      const bool between = low_slope < 0 && high_slope > 0;  // otherwise the minimum may be at ±∞
+      if (std::fabs(here.slope) <= 1e-15 * (between ? here.size : most)) break;
+      (here.slope < 0 ? low : high) = b;
+      (here.slope < 0 ? low_slope : high_slope) = here.slope;
+      const double middle = low / 2 + high / 2;
+      const double width = high - low;
+      if (std::isfinite(width) && (width < 1e-300 || width <= 4e-16 * std::max(std::fabs(low), std::fabs(high)))) break;
+      double next = here.curvature > 0 ? b - here.slope / here.curvature : unbounded;
+      if (next == b) break;
+      if (!std::isfinite(middle)) {  // no bracket yet: go further and further, but not where curvature means nothing
+        if (!(std::fabs(next - b) <= reach) && !std::is_same_v<L, Squared>)
+          next = here.slope < 0 ? b + reach : b - reach;
+        reach *= 8;
+        if (std::fabs(next) > 1e15) break;
+      } else if (!(next > low && next < high) || round > 20) {
+        next = middle;
+      }
+      b = next;
+      here = sums_at(z, r, b);
+    }
+    other = b, mix = 0;
+    if (std::fabs(here.slope) > 1e-12 * here.size && low_slope < 0 && high_slope > 0) {  // a kink
+      b = low, other = high;
+      mix = low_slope / (low_slope - high_slope);
+    }
+  }
+
+  double values(std::size_t begin, std::size_t end, const double* z, const double* b) const override {
+    double total = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      double sum = 0;
+      for (std::size_t r = 0; r < k_; ++r) sum += loss_.value(z[i * k_ + r] + b[r], y_[i * k_ + r]);
+      total += p_[i] * sum;
+    }
+    return total;
+  }
+  double slopes(std::size_t begin, std::size_t end, const double* z, const double* b, double* S) const override {
+    double total = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      double sum = 0;
+      for (std::size_t r = 0; r < k_; ++r) {
+        const double zi = z[i * k_ + r] + b[r], yi = y_[i * k_ + r];
+        double slope;
+        if constexpr (requires { loss_.value_and_slope(zi, yi, slope); }) {
+          sum += loss_.value_and_slope(zi, yi, slope);
+        } else {
+          sum += loss_.value(zi, yi);
+          slope = loss_.slope(zi, yi);
+        }
+        S[i * k_ + r] = p_[i] * slope;
+      }
+      total += p_[i] * sum;
+    }
+    return total;
+  }
+  void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double* h) const override {
+    if constexpr (smooth<L>) {
+      for (std::size_t i = begin; i < end; ++i) {
+        for (std::size_t r = 0; r < k_; ++r) {
+          h[i * k_ + r] = p_[i] * loss_.curvature(z[i * k_ + r] + b[r], y_[i * k_ + r]);
+        }
+      }
+    } else {
+      (void)begin, (void)end, (void)z, (void)b, (void)h;
+    }
+  }
+  double conjugates(std::size_t begin, std::size_t end, const double* S) const override {
+    if constexpr (has_conjugate<L>) {
+      double total = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        double sum = 0;
+        for (std::size_t r = 0; r < k_; ++r) sum += loss_.conjugate(S[i * k_ + r] / p_[i], y_[i * k_ + r]);
+        total += p_[i] * sum;
+      }
+      return total;
+    } else {
+      (void)begin, (void)end, (void)S;
+      return unbounded;
+    }
+  }
+
+  L loss_;
+};
+
+// A x = b for a small positive definite A (row-major), in place; false if it is not.
+bool solve(std::vector<double>& A, std::vector<double>& b) {
+  const std::size_t m = b.size();
+  for (std::size_t c = 0; c < m; ++c) {
+    double pivot = A[c * m + c];
+    for (std::size_t q = 0; q < c; ++q) pivot -= A[c * m + q] * A[c * m + q];
+    if (!(pivot > 0)) return false;
+    A[c * m + c] = std::sqrt(pivot);
+    for (std::size_t r = c + 1; r < m; ++r) {
+      double x = A[r * m + c];
+      for (std::size_t q = 0; q < c; ++q) x -= A[r * m + q] * A[c * m + q];
+      A[r * m + c] = x / A[c * m + c];
+    }
+  }
+  for (std::size_t r = 0; r < m; ++r) {
+    for (std::size_t q = 0; q < r; ++q) b[r] -= A[r * m + q] * b[q];
+    b[r] /= A[r * m + r];
+  }
+  for (std::size_t r = m; r-- > 0;) {
+    for (std::size_t q = r + 1; q < m; ++q) b[r] -= A[q * m + r] * b[q];
+    b[r] /= A[r * m + r];
+  }
+  return true;
+}
+
+template <class L>
+class MulticlassMean final : public MeanLoss {
+ public:
+  MulticlassMean(L loss, std::size_t n, std::size_t k, const double* y, const double* p, unsigned threads)
+      : MeanLoss(n, k, y, 1, p, threads), loss_(loss) {}
+
+  bool is_multiclass() const override { return true; }
+  bool has_curvature() const override { return std::is_same_v<L, Multinomial>; }
+
+  // Newton's method over the k intercepts, damped by halving; their sum stays what it is.
+  BestIntercept best_intercept(const double* z, const double* start) const override {
+    BestIntercept best{std::vector<double>(start, start + k_), {}, std::vector<double>(k_)};
+    std::vector<double>& b = best.b;
+    if constexpr (!std::is_same_v<L, Multinomial>) {
+      throw std::logic_error("this loss has no smooth intercept");
+    } else {
+      std::vector<double> slope(k_), hessian(k_ * k_), next(k_);
+      double size = 0, here = derivatives(z, b.data(), slope, hessian, size);
+      for (int round = 0; round < 100; ++round) {
+        double off = 0, trace = 0, longest = 0, promised = 0;
+        for (std::size_t r = 0; r < k_; ++r) off += std::fabs(slope[r]), trace += hessian[r * k_ + r];
+        if (off <= 1e-14 * size) break;
+        std::vector<double> step = slope;
+        for (std::size_t r = 0; r < k_; ++r) {
+          for (std::size_t c = 0; c < k_; ++c) hessian[r * k_ + c] += trace / static_cast<double>(k_ * k_);  // H 1 = 0
+          hessian[r * k_ + r] += 1e-14 * trace + 1e-300;
+        }
+        if (!solve(hessian, step)) break;
+        for (const double d : step) longest = std::max(longest, std::fabs(d));
+        double share = std::min(1.0, 8.0 / longest), there = unbounded;  // beyond that the model says nothing
+        if (!(longest > 0) || !std::isfinite(longest)) break;
+        for (std::size_t r = 0; r < k_; ++r) promised += slope[r] * step[r];
+        const bool rounding = promised < 1e-13 * (1e-3 + std::fabs(here));
+        bool found = false;
+        for (int half = 0; half < 40 && !found; ++half, share /= 2) {
+          for (std::size_t r = 0; r < k_; ++r) next[r] = b[r] - share * step[r];
+          there = derivatives(z, next.data(), slope, hessian, size);
+          found = there <= here - 1e-4 * share * promised || (rounding && std::isfinite(there));
+        }
+        if (!found || next == b) break;
+        b = next;
+        here = there;
+        if (rounding && promised < 1e-30) break;
+      }
+      best.other = b;
+    }
+    return best;
+  }
+
+ private:
+  // f, Σ p (π − e_y), Σ p (diag π − ππᵀ), and the size Σ p |π − e_y| of the slopes
+  double derivatives(const double* z, const double* b, std::vector<double>& slope, std::vector<double>& hessian,
+                     double& size) const {
+    const std::size_t parts = (n_ + grain - 1) / grain, each = 2 + k_ + k_ * k_;
+    std::vector<double> sums(parts * each);
+    in_parallel(parts, threads_, [&](std::size_t part) {
+      double *value = &sums[part * each], *sizes = value + 1, *g = value + 2, *H = g + k_;
+      std::vector<double> at(k_), pi(k_);
+      for (std::size_t i = part * grain; i < std::min(n_, (part + 1) * grain); ++i) {
+        const auto y = static_cast<std::size_t>(y_[i]);
+        for (std::size_t r = 0; r < k_; ++r) at[r] = z[i * k_ + r] + b[r];
+        *value += p_[i] * loss_.value(at, y);
+        loss_.slope(at, y, pi);
+        for (std::size_t r = 0; r < k_; ++r) g[r] += p_[i] * pi[r], *sizes += std::fabs(p_[i] * pi[r]);
+        pi[y] += 1;
+        for (std::size_t r = 0; r < k_; ++r) {
+          const double weighted = p_[i] * pi[r];
+          H[r * k_ + r] += weighted;
+          for (std::size_t c = 0; c < k_; ++c) H[r * k_ + c] -= weighted * pi[c];
+        }
+      }
+    });
+    double value = 0;
+    size = 0;
+    std::fill(slope.begin(), slope.end(), 0.0), std::fill(hessian.begin(), hessian.end(), 0.0);
+    for (std::size_t part = 0; part < parts; ++part) {
+      const double* from = &sums[part * each];
+      value += *from++, size += *from++;
+      for (double& x : slope) x += *from++;
+      for (double& x : hessian) x += *from++;
+    }
+    return value;
+  }
+
+  void shifted(const double* z, std::size_t i, const double* b, std::vector<double>& at) const {
+    for (std::size_t r = 0; r < k_; ++r) at[r] = z[i * k_ + r] + b[r];
+  }
+  double values(std::size_t begin, std::size_t end, const double* z, const double* b) const override {
+    std::vector<double> at(k_);
+    double total = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      shifted(z, i, b, at);
+      total += p_[i] * loss_.value(at, static_cast<std::size_t>(y_[i]));
+    }
+    return total;
+  }
+  double slopes(std::size_t begin, std::size_t end, const double* z, const double* b, double* S) const override {
+    std::vector<double> at(k_);
+    double total = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto y = static_cast<std::size_t>(y_[i]);
+      shifted(z, i, b, at);
+      total += p_[i] * loss_.value(at, y);
+      const std::span<double> out(S + i * k_, k_);
+      loss_.slope(at, y, out);
+      for (double& s : out) s *= p_[i];
+    }
+    return total;
+  }
+  void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double* h) const override {
+    std::vector<double> at(k_);
+    for (std::size_t i = begin; i < end; ++i) {
+      shifted(z, i, b, at);
+      loss_.link(at, std::span<double>(h + i * k_, k_));
+    }
+  }
+  double conjugates(std::size_t begin, std::size_t end, const double* S) const override {
+    std::vector<double> u(k_);
+    double total = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t r = 0; r < k_; ++r) u[r] = S[i * k_ + r] / p_[i];
+      total += p_[i] * loss_.conjugate(std::span<const double>(u), static_cast<std::size_t>(y_[i]));
+    }
+    return total;
+  }
+
+  L loss_;
+};
+
+}  // namespace
+
+double MeanLoss::slopes(const double* z, const BestIntercept& best, double* S) const {
+  const double here = slopes(z, best.b.data(), S);
+  if (std::all_of(best.mix.begin(), best.mix.end(), [](double m) { return m == 0; })) return here;
+  std::vector<double> there(n_ * k_);
+  slopes(z, best.other.data(), there.data());
+  for (std::size_t i = 0; i < n_; ++i) {
+    for (std::size_t r = 0; r < k_; ++r) {
+      S[i * k_ + r] += best.mix[r] * (there[i * k_ + r] - S[i * k_ + r]);
+    }
+  }
+  return here;
+}
+
+std::unique_ptr<MeanLoss> make_mean_loss(const ScalarLoss& loss, std::size_t n, std::size_t k, const double* y,
+                                         const double* p, unsigned threads) {
+  return std::visit(
+      [&](const auto& l) -> std::unique_ptr<MeanLoss> {
+        return std::make_unique<ScalarMean<std::decay_t<decltype(l)>>>(l, n, k, y, p, threads);
+      },
+      loss);
+}
+
+std::unique_ptr<MeanLoss> make_mean_loss(const MulticlassLoss& loss, std::size_t n, std::size_t k, const double* y,
+                                         const double* p, unsigned threads) {
+  return std::visit(
+      [&](const auto& l) -> std::unique_ptr<MeanLoss> {
+        return std::make_unique<MulticlassMean<std::decay_t<decltype(l)>>>(l, n, k, y, p, threads);
+      },
+      loss);
+}
+
+}  // namespace gossamer

@@ -1,0 +1,59 @@
+// What the bindings share: arrays of NumPy as spans, and back. Arguments arrive checked by the Python side; a binding
+// makes spans of them, lets go of the GIL, and calls the core.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/blocks.hpp"
+#include "base/chunk.hpp"
+
+namespace gossamer {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using Free = nb::call_guard<nb::gil_scoped_release>;
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Weights = std::optional<Vector<const double>>;
+using Indices = std::optional<Vector<const std::int64_t>>;
+
+template <class Array>
+auto span_of(const Array& a) {
+  return std::span(a.data(), a.size());
+}
+
+template <class T>
+std::span<const T> span_of(const std::optional<Vector<const T>>& a) {
+  return a ? span_of(*a) : std::span<const T>();
+}
+
+template <class M>
+Blocks blocks_of(const M& w, const Indices& members = {}, const Indices& starts = {}) {
+  return {w.shape(0), w.shape(1), span_of(members), span_of(starts)};
+}
+
+// A NumPy array that owns a copy of `values`.
+inline nb::object copied(std::span<const double> values) {
+  auto* copy = static_cast<double*>(Chunk::take(values.size_bytes()));
+  nb::capsule owner(copy, [](void* p) noexcept { Chunk::give(p); });
+  std::copy(values.begin(), values.end(), copy);
+  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy, {values.size()}, owner));
+}
+
+inline std::vector<double> numbers(const Weights& a) { return {span_of(a).begin(), span_of(a).end()}; }
+
+}  // namespace gossamer

@@ -1,0 +1,79 @@
+#include "online/learner.hpp"
+#include "path/lane_losses.hpp"
+
+namespace gossamer {
+
+namespace {
+
+// The loss of every output, added up: one output, or many tasks.
+template <class L>
+class ScalarCall final : public LossCall {
+ public:
+  explicit ScalarCall(L loss) : loss_(loss) {}
+  double operator()(std::span<const double> z, const double* y, std::span<double> slope) const override {
+    double sum = 0;
+    for (std::size_t r = 0; r < z.size(); ++r) {
+      if constexpr (requires(double& g) { loss_.value_and_slope(1.0, 1.0, g); }) {
+        sum += loss_.value_and_slope(z[r], y[r], slope[r]);
+      } else {
+        sum += loss_.value(z[r], y[r]);
+        slope[r] = loss_.slope(z[r], y[r]);
+      }
+    }
+    return sum;
+  }
+  void operator()(std::span<const double> z, const double* y, std::span<double> slope,
+                  std::span<double> losses) const override {
+    if (z.size() > losses.size()) return LossCall::operator()(z, y, slope, losses);
+    if constexpr (std::is_same_v<L, Logistic>) {
+      logistic_lanes(z.data(), *y, slope.data(), losses.data(), z.size());
+    } else {
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        losses[i] = loss_.value(z[i], *y);
+        slope[i] = loss_.slope(z[i], *y);
+      }
+    }
+  }
+  double tame_slope() const override {
+    constexpr bool steep = std::is_same_v<L, Exponential> || std::is_same_v<L, Poisson>;
+    return steep ? 1.0 : LossCall::tame_slope();
+  }
+
+ private:
+  L loss_;
+};
+
+template <class L>
+class MulticlassCall final : public LossCall {
+ public:
+  using LossCall::operator();
+  explicit MulticlassCall(L loss) : loss_(loss) {}
+  double operator()(std::span<const double> z, const double* y, std::span<double> slope) const override {
+    const std::size_t label = static_cast<std::size_t>(*y);
+    loss_.slope(z, label, slope);
+    return loss_.value(z, label);
+  }
+
+ private:
+  L loss_;
+};
+
+}  // namespace
+
+std::unique_ptr<LossCall> make_loss_call(const ScalarLoss& loss) {
+  return std::visit(
+      [](const auto& l) -> std::unique_ptr<LossCall> {
+        return std::make_unique<ScalarCall<std::decay_t<decltype(l)>>>(l);
+      },
+      loss);
+}
+
+std::unique_ptr<LossCall> make_loss_call(const MulticlassLoss& loss) {
+  return std::visit(
+      [](const auto& l) -> std::unique_ptr<LossCall> {
+        return std::make_unique<MulticlassCall<std::decay_t<decltype(l)>>>(l);
+      },
+      loss);
+}
+
+}  // namespace gossamer
