@@ -11,8 +11,9 @@ from sklearn.base import clone
 
 import boosting_reference as twin
 import gossamer as gs
+from gossamer.boosting import features, rounds
 
-ORDERS = list(gs.induction.ORDERS)
+ORDERS = list(rounds.ORDERS)
 FIXED = ["cyclic", "random", "parallel"]
 
 
@@ -37,7 +38,7 @@ def coded(model, y):
 def optimum(model, X, y, alpha, weight=None):
     """Return the objective of the model, and the least there is."""
     targets, c = coded(model, y), np.ones(len(y)) if weight is None else weight
-    penalty, loss = gs.induction.resolve_penalty(model.penalty), model._targets.loss
+    penalty, loss = rounds.resolve_penalty(model.penalty), model._targets.loss
     W = np.zeros((X.shape[1], model._targets.outputs))
     W[model.features_] = model.weights_
     best = twin.solve(loss, penalty, alpha, X, targets, c, W.shape[1], model.fit_intercept)
@@ -142,9 +143,9 @@ def test_dense_classes_take_few_rounds(penalty, bound, monkeypatch):
     X = np.exp(-((points[:, None] - centres) ** 2).sum(axis=2) / 2)
     y = np.argmax(points @ rng.normal(size=(4, 5)) + 0.3 * rng.normal(size=(100, 5)), axis=1)
     alpha = 0.003 * gs.alpha_max(X, y, loss="logistic", penalty=penalty)
-    updates, sweep = [], gs.induction.Run.sweep
+    updates, sweep = [], rounds.Run.sweep
     monkeypatch.setattr(
-        gs.induction.Run, "sweep", lambda run, *more, **how: updates.append(len(run.used)) or sweep(run, *more, **how)
+        rounds.Run, "sweep", lambda run, *more, **how: updates.append(len(run.used)) or sweep(run, *more, **how)
     )
     model = gs.BoostingClassifier(penalty, alpha, bound, tol=1e-2).fit(X, y)
     assert model.stopped_by_ == "no candidate"
@@ -384,14 +385,14 @@ def test_products_are_scored_as_what_they_are():
     X, y = data("multiclass", d=4)
     run = gs.BoostingClassifier(alpha=0.02, features="products").fit(X, y)
     used = run.features_
-    pool = gs.candidates.pool_of(run._kind, X)
-    plain = gs.candidates._ProposedPool(run._kind, X)
+    pool = features.pool_of(run._kind, X)
+    plain = features._ProposedPool(run._kind, X)
     targets = coded(run, y)
     for bound in (gs._core.Ada(0.5), gs._core.Grad(0.5)):
         core = gs._core.booster(
             gs.Multinomial()._core(), len(y), 3, targets.reshape(-1), None, 0.5, bound, gs._core.L1(), None
         )
-        scoring = gs.candidates.Scoring(core, 0.0, 1)
+        scoring = features.Scoring(core, 0.0, 1)
         fast, slow = (p.best(scoring, used, 1000) for p in (pool, plain))
         assert len(fast) == len(slow) > 0
         assert {f: s for s, f in fast} == pytest.approx({f: s for s, f in slow})
@@ -405,9 +406,9 @@ def test_stumps_are_scored_as_what_they_are():
     core = gs._core.booster(
         gs.Logistic()._core(), len(y), 3, targets.reshape(-1), None, 0.5, gs._core.Ada(1.0), gs._core.LInf(), None
     )
-    scoring = gs.candidates.Scoring(core, 0.0, 1)
+    scoring = features.Scoring(core, 0.0, 1)
     fast = kind.pool(X).best(scoring, [], 1000)
-    slow = gs.candidates._ProposedPool(kind, X).best(scoring, [], 1000)
+    slow = features._ProposedPool(kind, X).best(scoring, [], 1000)
     best = {}
     for score, (j, cut) in slow:
         best.setdefault(j, (score, cut))

@@ -9,6 +9,7 @@ import boosting_reference as twin
 import gossamer as gs
 import reference
 from gossamer import _core
+from gossamer.boosting import rounds
 from gossamer.boosting.features import columns_of
 
 FAR = 30.0  # the longest step of the exponential bound, in units of a
@@ -216,7 +217,7 @@ PAIRS = [
     (name, bound)
     for name in LOSSES
     for bound in ("ada", "grad")
-    if type(LOSSES[name][0]) in (gs.induction.ADA_LOSSES if bound == "ada" else gs.induction.GRAD_LOSSES)
+    if type(LOSSES[name][0]) in (rounds.ADA_LOSSES if bound == "ada" else rounds.GRAD_LOSSES)
 ]
 FORMS = {
     "ada": [gs.L1(), gs.GroupLInf(), gs.SmoothL1()],
@@ -235,7 +236,7 @@ def drawn_problem(kind, seed, n=12, d=4):
 
 
 def make(loss, penalty, bound, y, k, c, lam):
-    shape = gs.induction.shape(bound, loss, penalty, "cyclic", None)
+    shape = rounds.shape(bound, loss, penalty, "cyclic", None)
     return _core.booster(loss._core(), len(y), k, y.reshape(-1), c, lam, shape.bound, shape.form, shape.whole)
 
 
@@ -327,7 +328,7 @@ def test_no_update_together_increases_the_objective(name, bound):
     wholes = [gs.LInf(), gs.L2()] if bound == "grad" else [gs.LInf()]
     for seed, penalty in enumerate([*FORMS[bound], *wholes]):
         X, y, k, c = drawn_problem(kind, seed)
-        shape = gs.induction.shape(bound, loss, penalty, "parallel", None)
+        shape = rounds.shape(bound, loss, penalty, "parallel", None)
         booster = _core.booster(loss._core(), len(y), k, y.reshape(-1), c, 0.7, shape.bound, shape.form, shape.whole)
         booster.adopt(columns_of(X), np.arange(X.shape[1]), None)
         before = booster.loss() + booster.penalty()
