@@ -1,7 +1,7 @@
 #include "catalogue/losses.hpp"
 
-#include "base/arrays.hpp"
 #include "bind/common.hpp"
+#include "catalogue/arrays.hpp"
 
 namespace gossamer {
 

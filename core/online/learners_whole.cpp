@@ -1,4 +1,5 @@
-#include "base/arrays.hpp"
+#include "catalogue/arrays.hpp"
+#include "catalogue/kl.hpp"
 #include "online/bounded.hpp"
 #include "online/groups.hpp"
 #include "online/learners.hpp"
