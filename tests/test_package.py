@@ -25,7 +25,7 @@ def part(entry):
 
 
 def test_everything_public_is_catalogued():
-    own = {"CompiledLoss"}  # holds the user's functions, has no twin and no copies: test_compiled_loss.py
+    own = {"CompiledLoss"}  # holds the user's functions, has no twin and no copies: vocabulary/test_compiled_loss.py
     assert {name for module in CATALOGUE for name in module.__all__} - own == CATALOGUED
 
 
