@@ -15,7 +15,7 @@ import gossamer as gs
 from gossamer import _core, methods
 from gossamer.online import lanes, path_trainer, step_search
 from gossamer.online.examples import Rows, csr_arrays
-from online.test_laws import LOGISTIC, MULTINOMIAL, PROBLEMS, features
+from online.problems import LOGISTIC, MULTINOMIAL, PROBLEMS, features
 
 ALPHAS = [0.3, 0.1, 0.04, 0.01, 0.001, 0.0]
 METHODS = {
