@@ -47,7 +47,7 @@ sanitize: .venv/installed
 fuzz: .venv/installed
 	mkdir -p $(SANITIZED)
 	$(CXX) -std=c++20 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Icore tests/fuzz/parsers.cpp \
-	  core/text/*.cpp -o $(SANITIZED)/parsers
+	  core/text/*.cpp core/base/memory.cpp -o $(SANITIZED)/parsers
 	$(SANITIZED)/parsers $(or $(ARGS),60)
 	$(PIP) install -q . $(BUILD) --upgrade --target $(SANITIZED)/site -Cbuild-dir=$(SANITIZED)/cmake \
 	  -Ccmake.define.GOSSAMER_SANITIZE=ON

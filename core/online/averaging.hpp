@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "base/pack.hpp"
-#include "base/slots.hpp"
+#include "base/memory.hpp"
 #include "catalogue/penalties.hpp"
 
 namespace gossamer {

@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "base/slots.hpp"
+#include "base/memory.hpp"
 #include "online/fobos.hpp"
 
 namespace gossamer {

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "base/slots.hpp"
+#include "base/memory.hpp"
 #include "online/lazy.hpp"
 
 namespace gossamer {

@@ -24,7 +24,7 @@
 #include <span>
 #include <vector>
 
-#include "base/slots.hpp"
+#include "base/memory.hpp"
 #include "catalogue/penalties.hpp"
 #include "online/averaging.hpp"
 

@@ -33,7 +33,7 @@
 
 #include "base/pack.hpp"
 #include "base/side_by_side.hpp"
-#include "base/slots.hpp"
+#include "base/memory.hpp"
 #include "catalogue/losses.hpp"
 
 namespace gossamer {

@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "base/side_by_side.hpp"
-#include "base/slots.hpp"
+#include "base/memory.hpp"
 #include "online/fobos.hpp"
 #include "online/learner.hpp"
 

@@ -150,7 +150,7 @@ std::int32_t Names::exact(std::uint64_t hash, std::string_view prefix, std::stri
 }
 
 void Names::widen() {
-  Slots old(slots_.size() * 2);
+  Zeros<Slot> old(slots_.size() * 2);
   std::swap(old, slots_);
   for (std::size_t i = 0; i < old.size(); ++i) {
     const Slot& slot = old[i];

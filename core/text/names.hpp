@@ -6,14 +6,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "base/memory.hpp"
 
 namespace gossamer {
 
@@ -59,27 +58,10 @@ class Names {
     std::uint32_t place;  // its place among the kept names + 1, or 0
     bool shared;          // hashed: whether there is another name
   };
-  // Slots that begin as zeros: they take no memory before they are written.
-  class Slots {
-   public:
-    explicit Slots(std::size_t size) : size_(size), data_(static_cast<Slot*>(std::calloc(size, sizeof(Slot)))) {
-      if (!data_) throw std::bad_alloc();
-    }
-    std::size_t size() const { return size_; }
-    Slot& operator[](std::size_t i) { return data_.get()[i]; }
-    const Slot& operator[](std::size_t i) const { return data_.get()[i]; }
-
-   private:
-    struct Free {
-      void operator()(Slot* p) const { std::free(p); }
-    };
-    std::size_t size_;
-    std::unique_ptr<Slot, Free> data_;
-  };
   int bits_;
   std::int32_t most_;
   std::mutex mutex_;
-  Slots slots_;                                           // hashed: by number; exact: an open table
+  Zeros<Slot> slots_;                                     // hashed: by number; exact: an open table
   std::string arena_;                                     // all kept names
   std::vector<std::uint64_t> starts_ = {0};               // where each begins, and the last one ends
   std::unordered_map<std::int32_t, std::string> others_;  // hashed: a second name

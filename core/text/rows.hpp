@@ -3,14 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/chunk.hpp"
+#include "base/memory.hpp"
 
 namespace gossamer {
 
@@ -21,31 +19,6 @@ struct BadLine {
   std::string reason;   // in words
   std::size_t begin;    // where it begins in the text
   std::size_t end;      // and ends, without its line end
-};
-
-// A growing array that is not filled before it is written; its memory is a `Chunk`.
-template <class T>
-class Raw {
- public:
-  explicit Raw(std::size_t room) : data_(static_cast<T*>(Chunk::take(room * sizeof(T)))) {}
-  T* data() const { return data_.get(); }
-  // The new owner returns it by Chunk::give.
-  T* release() { return data_.release(); }
-  T& operator[](std::size_t i) { return data_.get()[i]; }
-  const T& operator[](std::size_t i) const { return data_.get()[i]; }
-  std::size_t room() const { return Chunk::size(data_.get()) / sizeof(T); }
-  // Makes room for at least m numbers; the first n are kept.
-  void grow(std::size_t n, std::size_t m) {
-    Raw larger(2 * m);
-    std::memcpy(larger.data(), data(), n * sizeof(T));
-    std::swap(*this, larger);
-  }
-
- private:
-  struct Give {
-    void operator()(T* p) const { Chunk::give(p); }
-  };
-  std::unique_ptr<T, Give> data_;
 };
 
 // The rows of a piece of text.
