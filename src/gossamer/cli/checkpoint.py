@@ -6,7 +6,6 @@ Learning goes on while a thread does that.
 
 from __future__ import annotations
 
-import _thread
 import dataclasses
 import math
 import threading
@@ -79,7 +78,7 @@ class Checkpoint:
         self._idle.clear()
         self._work.put((header, arrays))
         if not self._writing:
-            _thread.start_new_thread(self._write, ())  # `threading` would wait until it runs
+            threading.Thread(target=self._write, name="gossamer checkpoint", daemon=True).start()
             self._writing = True
 
     def _write(self) -> None:
