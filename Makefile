@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := CMakeLists.txt pyproject.toml $(wildcard core/*/*) $(shell find src -name '*.py')
-CXX_FILES := $(wildcard core/*/*.hpp core/*/*.cpp tests/fuzz/*.cpp)
+CXX_FILES := $(wildcard core/*/*.hpp core/*/*.cpp tests/*/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 

@@ -29,7 +29,7 @@ bool valid_entries(std::span<const I> index, std::span<const T> value, std::int6
   constexpr U highest = U{1} << (8 * sizeof(I) - 1);
   const U last = static_cast<U>(std::min<std::int64_t>(columns, std::numeric_limits<I>::max())) - 1;
   std::atomic<bool> valid = columns > 0 || index.empty();
-  in_parts(index.size(), 1 << 17, std::thread::hardware_concurrency(), [&](std::size_t begin, std::size_t end) {
+  in_parts(index.size(), 1 << 17, all_threads(), [&](std::size_t begin, std::size_t end) {
     U bits = 0;
     for (std::size_t n = begin; n < end; ++n) bits |= static_cast<U>(index[n]) | (last - static_cast<U>(index[n]));
     if ((bits & highest) != 0 || !all_finite(value.subspan(begin, end - begin))) valid = false;

@@ -14,6 +14,8 @@
 #include <unistd.h>
 #endif
 
+#include "base/threads.hpp"
+
 namespace gossamer {
 
 namespace {
@@ -38,7 +40,8 @@ void Buffer::append(std::string_view bytes) {
 Reader::Reader(TextParser& parser, int descriptor, std::string_view head, Sizes sizes, bool helps)
     : parser_(parser), descriptor_(descriptor), sizes_(sizes), helps_(helps), room_(sizes.first) {
   rest_.append(head);
-  thread_ = std::thread([this] { run(); });
+  thread_ = started([this] { run(); });
+  if (!thread_.joinable()) helps_ = true;  // the caller reads alone
 }
 
 bool Reader::next(std::unique_ptr<Piece>& out) {
@@ -74,7 +77,7 @@ void Reader::close() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Reader::run() {
+void Reader::run() noexcept {
   for (bool more = true; more; more = step(true)) {
     std::unique_lock lock(mutex_);
     free_.wait(lock, [this] { return stopped_ || ended_ || waiting_.size() < sizes_.ahead; });
@@ -82,8 +85,9 @@ void Reader::run() {
   }
 }
 
-// Reads and parses one more piece. False if there is none, or if another thread reads and this one does not wait.
-bool Reader::step(bool wait) {
+// Reads and parses one more piece. False if there is none, or if another thread reads and this one does not wait. It
+// does not throw: `next` throws what went wrong once it has returned what came before.
+bool Reader::step(bool wait) noexcept {
   std::unique_lock input(input_, std::defer_lock);
   if (wait) {
     input.lock();
@@ -91,9 +95,9 @@ bool Reader::step(bool wait) {
     return false;
   }
   if (over_) return false;
-  auto piece = std::make_unique<Piece>();
   std::size_t place = nowhere;
   try {
+    auto piece = std::make_unique<Piece>();
     {
       std::unique_lock lock(mutex_);
       if (!spare_.empty()) piece->text = std::move(spare_.back()), spare_.pop_back();
@@ -103,27 +107,28 @@ bool Reader::step(bool wait) {
       std::unique_lock lock(mutex_);
       over_ = end == 0;
       if (over_) return stop();
-      place = taken_ + waiting_.size();
       waiting_.push_back(nullptr);
+      place = taken_ + waiting_.size() - 1;
     }
     if (!parser_.in_order()) input.unlock();
     if (end != nowhere) piece->rows = parser_.parse(piece->text.view());
+    std::unique_lock lock(mutex_);
+    if (place - taken_ >= waiting_.size()) return false;  // an earlier piece failed
+    if (piece->rows && piece->rows->bad.empty() && piece->rows->tags.empty()) {
+      piece->text.size = 0;
+      spare_.push_back(std::exchange(piece->text, {}));
+    }
+    waiting_[place - taken_] = std::move(piece);
+    came_.notify_all();
+    return true;
   } catch (...) {
     if (!input.owns_lock()) input.lock();
     std::unique_lock lock(mutex_);
+    if (place != nowhere && place - taken_ >= waiting_.size()) return false;  // an earlier piece failed
     over_ = true, failure_ = std::current_exception();
     while (place != nowhere && taken_ + waiting_.size() > place) waiting_.pop_back();  // what came before stays
     return stop();
   }
-  std::unique_lock lock(mutex_);
-  if (place - taken_ >= waiting_.size()) return false;  // an earlier piece failed
-  if (piece->rows && piece->rows->bad.empty() && piece->rows->tags.empty()) {
-    piece->text.size = 0;
-    spare_.push_back(std::exchange(piece->text, {}));
-  }
-  waiting_[place - taken_] = std::move(piece);
-  came_.notify_all();
-  return true;
 }
 
 bool Reader::stop() {

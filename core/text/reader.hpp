@@ -77,8 +77,8 @@ class Reader {
   std::thread thread_;
 
   bool can_go_on() const { return waiting_.empty() ? ended_ : waiting_.front() != nullptr; }
-  void run();
-  bool step(bool wait);
+  void run() noexcept;
+  bool step(bool wait) noexcept;
   bool stop();
   std::size_t cut(Piece& piece);
   void pass_over(Piece& piece);
