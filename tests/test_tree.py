@@ -9,14 +9,12 @@ CORE, PACKAGE, TESTS = ROOT / "core", ROOT / "src" / "gossamer", ROOT / "tests"
 
 # Headers that are over 300 lines today: to be emptied, never to be added to.
 ALLOWED = {
-    "catalogue/projections.hpp",
     "online/dual.hpp",
     "online/fobos.hpp",
     "online/groups.hpp",
     "online/lazy.hpp",
     "online/learner.hpp",
     "path/lanes.hpp",
-    "text/text.hpp",
 }
 VOCABULARY = {"losses", "penalties", "groups", "projections", "schedules", "methods", "metrics"}
 FOUNDATION = {"validation", "registry", "frozen"}

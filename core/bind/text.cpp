@@ -5,7 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "text/csv.hpp"
-#include "text/names.hpp"
+#include "text/name_table.hpp"
 #include "text/reader.hpp"
 #include "text/svmlight.hpp"
 #include "text/vw.hpp"
@@ -53,7 +53,7 @@ nb::dict arrays_of(TextRows& rows) {
 
 nb::bytes as_bytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
 
-std::int32_t checked(const Names& names, std::int32_t number) {
+std::int32_t checked(const NameTable& names, std::int32_t number) {
   if (number < 0 || number >= names.size()) throw nb::index_error("there is no name of this number");
   return number;
 }
@@ -117,27 +117,28 @@ void bind_text(nb::module_& m) {
       .def(nb::init<int, const Limits&>(), "base"_a, "limits"_a)
       .def_prop_ro("base", &SvmlightParser::base);
 
-  nb::class_<Names>(m, "Names")
+  nb::class_<NameTable>(m, "NameTable")
       .def(nb::init<int, std::int32_t>(), "bits"_a, "most"_a)
-      .def_prop_ro("bits", &Names::bits)
-      .def("__len__", &Names::size)
+      .def_prop_ro("bits", &NameTable::bits)
+      .def("__len__", &NameTable::size)
       .def(
-          "number", [](Names& names, nb::bytes name) { return names.number_of({name.c_str(), name.size()}); }, "name"_a)
+          "number", [](NameTable& names, nb::bytes name) { return names.number_of({name.c_str(), name.size()}); },
+          "name"_a)
       .def(
-          "name", [](Names& names, std::int32_t j) { return as_bytes(names.name(checked(names, j))); }, "number"_a)
+          "name", [](NameTable& names, std::int32_t j) { return as_bytes(names.name(checked(names, j))); }, "number"_a)
       .def(
-          "other", [](Names& names, std::int32_t j) { return as_bytes(names.other(j)); }, "number"_a)
-      .def_prop_ro("collisions", &Names::collisions)
-      .def("state", [](Names& names) { return moved(names.state()); })
+          "other", [](NameTable& names, std::int32_t j) { return as_bytes(names.other(j)); }, "number"_a)
+      .def_prop_ro("collisions", &NameTable::collisions)
+      .def("state", [](NameTable& names) { return moved(names.state()); })
       .def(
           "restore",
-          [](Names& names, Vector<const std::uint8_t> bytes) {
+          [](NameTable& names, Vector<const std::uint8_t> bytes) {
             names.restore({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
           },
           "state"_a);
 
   nb::class_<VwParser, TextParser>(m, "VwParser")
-      .def(nb::init<Names&, const Limits&>(), "names"_a, "limits"_a, nb::keep_alive<1, 2>());
+      .def(nb::init<NameTable&, const Limits&>(), "names"_a, "limits"_a, nb::keep_alive<1, 2>());
 
   nb::class_<CsvColumn>(m, "CsvColumn")
       .def_static("skipped", [] { return CsvColumn{CsvColumn::skipped, 0, {}}; })
@@ -153,7 +154,7 @@ void bind_text(nb::module_& m) {
           },
           "first"_a, "prefix"_a);
   nb::class_<CsvParser, TextParser>(m, "CsvParser")
-      .def(nb::init<std::vector<CsvColumn>, char, Names&, Names&, const Limits&>(), "columns"_a, "delimiter"_a,
+      .def(nb::init<std::vector<CsvColumn>, char, NameTable&, NameTable&, const Limits&>(), "columns"_a, "delimiter"_a,
            "names"_a, "classes"_a, "limits"_a, nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
   m.def("csv_cut", [](nb::bytes text) { return CsvParser::cut({text.c_str(), text.size()}); }, "text"_a);
 }

@@ -22,7 +22,7 @@ FORMATS = {
     "svmlight": ("svmlight", "Svmlight", (".svm", ".svmlight", ".libsvm")),
     "vw": ("vw", "Vw", (".vw",)),
     "csv": ("csv", "Csv", (".csv", ".tsv")),
-    "arrow": ("frames", "Arrow", (".parquet", ".arrow", ".feather", ".ipc")),
+    "arrow": ("tables", "Arrow", (".parquet", ".arrow", ".feather", ".ipc")),
 }
 
 
@@ -91,9 +91,9 @@ def is_table(data: Any) -> bool:
 
 def _in_memory(data: Any, options: dict[str, Any]) -> Source:
     if is_table(data):
-        from gossamer.sources import frames
+        from gossamer.sources import tables
 
-        return (frames.Arrow if hasattr(data, "to_batches") else frames.Frame)(data, **options)
+        return (tables.Arrow if hasattr(data, "to_batches") else tables.Frame)(data, **options)
     import numpy as np
 
     from gossamer.sources.matrices import Matrices

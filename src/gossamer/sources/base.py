@@ -9,6 +9,8 @@ from gossamer.frozen import record
 from gossamer.sources.blocks import Ahead, Block, Position, Rejects
 
 if TYPE_CHECKING:
+    from gossamer.sources.columns import Columns
+    from gossamer.sources.feature_names import FeatureNames
     from gossamer.validation import Array
 
 MAX_FEATURES = 1 << 26  # a single number in a file must not claim all memory
@@ -33,6 +35,7 @@ class Source:
     rereadable = True  # whether `blocks` may be called again
     need_labels = True  # whether rows without a label are bad
     features: int | None = None  # the number of features, where it is known before reading
+    names: FeatureNames | Columns | None = None  # of features, where they have any
 
     def __init__(self, on_error: Any = "stop") -> None:
         self.rejects = Rejects(on_error)
@@ -86,30 +89,32 @@ class Source:
 
     def name(self, feature: int) -> str | None:
         """Return the name of a feature, or None if features have none."""
-        return None
+        return None if self.names is None else self.names.name(feature)
 
     def other_name(self, feature: int) -> str | None:
         """Return a second name that fell on the same feature, or None."""
-        return None
+        return None if self.names is None else self.names.other(feature)
 
     @property
     def collisions(self) -> int:
-        """How many features have more than one name."""
-        return 0
+        """The number of features that have more than one name."""
+        return 0 if self.names is None else self.names.collisions
 
-    # Reading other data in the same way, and going on after a stop
+    def recall(self, features: Array, names: list[str] | None) -> Array:
+        """Return the numbers that these features of a model have in this source."""
+        return features if self.names is None else self.names.recall(features, names)
+
+    # Reading other data in the same way, and continuing after a stop
 
     def settings(self) -> dict[str, Any]:
         """Return what `sources.source` needs to read other data in the same way."""
         return {}
 
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        """Return the numbers that these features of a model have in this source."""
-        return features
-
     def state(self) -> dict[str, Any]:
         """Return what reading has found out: JSON values and arrays."""
-        return {}
+        return {} if self.names is None else self.names.state()
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from such a state."""
+        """Continue from such a state."""
+        if self.names is not None:
+            self.names.restore(state)

@@ -13,6 +13,7 @@ from gossamer.frozen import record
 if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
     from gossamer.validation import Array
 
+ROWS = 8192  # of a block that is cut from memory
 AHEAD = 32  # blocks read and not yet learned from
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gossamer import _core
 from gossamer.sources.blocks import ReadError
 from gossamer.sources.columns import Columns
-from gossamer.sources.named import NamedFeatures
+from gossamer.sources.feature_names import decoded
 from gossamer.sources.text import TextSource
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ class Csv(TextSource):
             raise ValueError(f"delimiter must be one character; {delimiter!r} was given.")
         self.delimiter, self.has_header = delimiter, header
         self._given = {} if delimiter is None else {"delimiter": delimiter}  # else each file tells
-        self.columns = Columns(**columns)
-        self.classes = NamedFeatures(0)
-        self.classes.names = _core.Names(0, MOST_CLASSES)
+        self.names = self.columns = Columns(**columns)
+        self.classes = _core.NameTable(0, MOST_CLASSES)
         self._names: list[str] | None = None  # of the columns, in the order of the files
         self._text_target = False  # whether the target holds words
         self._known: list[str] = []  # the classes so far
@@ -98,7 +97,7 @@ class Csv(TextSource):
                 roles.append(column.target_class() if self._text_target else column.target())
             else:
                 roles.append(column.weight() if name == plan.weight else column.skipped())
-        return _core.CsvParser(roles, self.delimiter or ",", plan.named.names, self.classes.names, self.limits)
+        return _core.CsvParser(roles, self.delimiter or ",", plan.values.table, self.classes, self.limits)
 
     def _labels(self, label: Array) -> Array | None:
         if not self._text_target:
@@ -107,37 +106,24 @@ class Csv(TextSource):
 
         if len(label) and np.isnan(label).all():
             return None
-        self._known += [self.classes.name(i) for i in range(len(self._known), len(self.classes.names))]
+        self._known += [decoded(self.classes.name(i)) for i in range(len(self._known), len(self.classes))]
         names = np.array([*self._known, ""])
         return names[np.where(np.isnan(label), len(names) - 1, label).astype(np.int64)]
 
     def _width(self, width: int) -> int:
         return self.columns.width(width)
 
-    def name(self, feature: int) -> str | None:
-        return self.columns.name(feature)
-
-    def other_name(self, feature: int) -> str | None:
-        return self.columns.other(feature)
-
-    @property
-    def collisions(self) -> int:
-        return int(self.columns.named.names.collisions)
-
     def settings(self) -> dict[str, Any]:
         return {"format": "csv", "header": self.has_header} | self._given | self.columns.settings()
 
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        return self.columns.recall(features, names)
-
     def state(self) -> dict[str, Any]:
         found = {"columns": self._names, "delimiter": self.delimiter, "text_target": self._text_target}
-        return found | self.columns.state() | {"classes": self.classes.names.state()}
+        return found | super().state() | {"classes": self.classes.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._names, self.delimiter, self._text_target = state["columns"], state["delimiter"], state["text_target"]
-        self.columns.restore(state)
-        self.classes.names.restore(state["classes"])
+        super().restore(state)
+        self.classes.restore(state["classes"])
         self._parser = None
 
 

@@ -9,10 +9,8 @@ import numpy as np
 
 from gossamer import _core
 from gossamer.sources.base import Source
-from gossamer.sources.blocks import Block, Position, ReadError
+from gossamer.sources.blocks import ROWS, Block, Position, ReadError
 from gossamer.validation import Array, floats
-
-ROWS = 8192  # of a block
 
 
 def csr_of(X: Any) -> tuple[Array, Array, Array, int]:
@@ -56,7 +54,7 @@ class Matrices(Source):
                 raise ReadError(f"A block has {n} rows, and its labels {'are missing' if y is None else y.shape}.")
             weight = None if weight is None else floats(weight, "weight", ndim=(1,)).astype(np.float64)
             if weight is not None and (len(weight) != n or (weight < 0).any()):
-                raise ReadError(f"Weights must be one a row and not negative; a block has {n} rows.")
+                raise ReadError(f"Weights must be one per row and not negative; a block has {n} rows.")
             for begin in range(0, n, ROWS):
                 end = min(begin + ROWS, n)
                 at += end - begin

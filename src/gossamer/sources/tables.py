@@ -12,11 +12,9 @@ import numpy as np
 from gossamer.frozen import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
-from gossamer.sources.blocks import BadRow, Block, Position, ReadError
+from gossamer.sources.blocks import ROWS, BadRow, Block, Position, ReadError
 from gossamer.sources.columns import Columns
 from gossamer.validation import Array
-
-ROWS = 8192  # of a block
 
 
 @record
@@ -38,7 +36,7 @@ class Frame(Source):
     def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **columns: Any) -> None:
         super().__init__(on_error)
         self.need_labels = need_labels
-        self.columns = Columns(**columns)
+        self.names = self.columns = Columns(**columns)
         self.data = data
 
     def _batches(self, start: int) -> Iterator[Batch]:
@@ -102,7 +100,7 @@ class Frame(Source):
         there = np.array([not _missing(v) for v in column.tolist()], bool)
         words = np.array([_word(v) for v in column[there].tolist()], dtype=object)
         different, inverse = np.unique(words.astype(str), return_inverse=True)
-        numbers = np.array([plan.first + plan.named.number(f"{name}={word}") for word in different], np.int32)
+        numbers = np.array([plan.first + plan.values.number(f"{name}={word}") for word in different], np.int32)
         rows = np.flatnonzero(there)
         return rows, numbers[inverse] if len(rows) else np.empty(0, np.int32), np.ones(len(rows))
 
@@ -116,27 +114,8 @@ class Frame(Source):
             return np.full(len(label), np.nan), none
         return numbers() if label.dtype.kind == "f" else label.astype(str), missing
 
-    def name(self, feature: int) -> str | None:
-        return self.columns.name(feature)
-
-    def other_name(self, feature: int) -> str | None:
-        return self.columns.other(feature)
-
-    @property
-    def collisions(self) -> int:
-        return int(self.columns.named.names.collisions)
-
     def settings(self) -> dict[str, Any]:
         return self.columns.settings()
-
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        return self.columns.recall(features, names)
-
-    def state(self) -> dict[str, Any]:
-        return self.columns.state()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.columns.restore(state)
 
 
 class Arrow(Frame):
