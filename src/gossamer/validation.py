@@ -1,4 +1,4 @@
-"""What every function of the library accepts as an array or a number, and how it answers when given something else."""
+"""Checks of arguments: arrays and numbers that every function accepts, and clear errors for anything else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shape_words(shape: tuple[int, ...]) -> str:
 
 
 def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2), finite: bool = True) -> Array:
-    """Return `v` as a C-contiguous array, float32 if it is float32 and float64 otherwise; by default checked finite."""
+    """Return `v` as a C-contiguous array, float32 if it is float32 and float64 otherwise; checked finite by default."""
     if hasattr(v, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; a dense array is needed. Pass {name}.toarray().")
     if type(v) is not np.ndarray and isinstance(v, np.ndarray) and isinstance(v, np.ma.MaskedArray):  # loads np.ma

@@ -1,6 +1,6 @@
-"""Anything → blocks of rows: files of several formats, arrays, data frames, iterators.
+"""Turns any supported input into blocks of CSR rows: files of several formats, arrays, data frames, iterators.
 
-One file a format; `source` finds the one that fits, `read` puts all blocks together.
+One module per format; `source` finds the one that fits, `read` puts all blocks together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read", "source"]
 
-# Formats of files: the module and class, and the endings that tell them.
+# Formats of files: the module, the class, and the file endings.
 FORMATS = {
     "svmlight": ("svmlight", "Svmlight", (".svm", ".svmlight", ".libsvm")),
     "vw": ("vw", "Vw", (".vw",)),
@@ -32,11 +32,11 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
     Parameters
     ----------
     data : path, pattern, "-" or a list of them; data frame; Arrow table; (X, y) or (X, y, weight); iterator of such
-        Files are plain or compressed by gzip, bz2, xz or zstandard, told by their first bytes; "-" is standard input.
-        A `Source` stands for itself.
+        Files are plain or compressed by gzip, bz2, xz or zstandard, recognised by their first bytes; "-" is standard
+        input. A `Source` is returned as it is.
     format : str, optional
-        Of files: "svmlight", "vw", "csv" or "arrow" (also Parquet and Feather); told by the ending or the first line if
-        it is not given.
+        Of files: "svmlight", "vw", "csv" or "arrow" (also Parquet and Feather). By default it is found by the ending or
+        the first line.
     **options
         Of text: `on_error` ("stop", "skip" or ("quarantine", path)) and `max_features`; svmlight: `zero_based`; vw:
         `bits`; tables: `target`, `weight`, `categories`, `ignore`, `bits`, `one_hot`; csv: `delimiter`, `header`. Rows
@@ -68,7 +68,7 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
 
 
 def again(data: Any, settings: dict[str, Any], **options: Any) -> Source:
-    """Return other data as a source that is read as `settings` of an earlier one say."""
+    """Return other data as a source that is read by the `settings` of an earlier one."""
     if not (is_paths(data) or is_table(data)):
         return source(data, **options)
     table = is_table(data) or ("numbers" in settings and detect(files.expanded(data)[0]) != settings.get("format"))
@@ -115,8 +115,13 @@ def detect(path: str) -> str:
     for format, (_, _, endings) in FORMATS.items():
         if suffixes and suffixes[-1] in endings:
             return format
-    if not files.rereadable(path):
+    found = _by_first_line(path) if files.rereadable(path) else None
+    if found is None:
         raise ValueError(f"The format of {path!r} cannot be told; name it by format= (--format): {', '.join(FORMATS)}.")
+    return found
+
+
+def _by_first_line(path: str) -> str | None:
     with files.opened(path) as file:
         head = file.read(1 << 16)
     lines = [line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
@@ -128,13 +133,11 @@ def detect(path: str) -> str:
         return "vw"
     if not words or all(b":" in word for word in words[1:]):
         return "svmlight"
-    if any(mark in first for mark in (b",", b"\t", b";")):
-        return "csv"
-    raise ValueError(f"The format of {path!r} cannot be told; name it by format= (--format): {', '.join(FORMATS)}.")
+    return "csv" if any(mark in first for mark in (b",", b"\t", b";")) else None
 
 
 class Data(tuple):  # type: ignore[type-arg]
-    """What `read` returns: unpacks into X and y; `weight` and `names` are there where the file has them."""
+    """The result of `read`: unpacks into X and y; `weight` and `names` are None if the file has none."""
 
     weight: Array | None
     names: Any
@@ -169,7 +172,7 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
     from scipy.sparse import csr_matrix
 
     if not isinstance(data, Source):
-        options = {"max_features": 2**31 - 1} | options  # a matrix needs no room for columns without entries
+        options = {"max_features": 2**31 - 1} | options  # a matrix needs no memory for columns without entries
     rows = source(data, format, **options)
     blocks = list(rows.blocks())
     filled = [block for block in blocks if len(block)]

@@ -1,4 +1,4 @@
-"""What every source of rows offers."""
+"""The interface of every source of rows."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ MAX_FEATURES = 1 << 26  # a single number in a file must not claim all memory
 
 @record
 class Survey:
-    """What one reading of a whole source tells."""
+    """The sizes and labels of a source, found by reading all of it once."""
 
     rows: int
     width: int
-    labels: Array | None  # the different ones
+    labels: Array | None  # the distinct ones
 
 
 class Source:
-    """Rows in blocks. A kind of source gives `_read`; one that names features or learns how to read gives the rest.
+    """Rows in blocks. A kind of source defines `_read`; one that finds out how to read defines `settings` and `state`.
 
-    What `_read` yields is made by a thread; `_block` makes a block of it when it is asked for. Text has threads of its
-    own and gives `_ahead` instead.
+    A thread runs `_read`; `_block` turns what it yields into a block when it is needed. Text has threads of its own and
+    defines `_ahead` instead.
     """
 
     rereadable = True  # whether `blocks` may be called again
@@ -56,13 +56,13 @@ class Source:
         self._begun = self._ahead(Position())
 
     def close(self) -> None:
-        """End what `begin` began and nobody asked for."""
+        """End what `begin` started, if its blocks were not read."""
         if self._begun is not None:
             self._begun.close()
             self._begun = None
 
     def blocks(self, start: Position | None = None) -> Generator[Block, None, None]:
-        """Yield the blocks from a position on, read ahead by a thread."""
+        """Yield the blocks from a position on; a thread reads ahead."""
         if start is None:
             self.rejects.start()
         else:
@@ -74,7 +74,7 @@ class Source:
             yield block
 
     def survey(self) -> Survey:
-        """Read everything once, keeping nothing but the sizes and the different labels."""
+        """Read everything once, keeping only the sizes and the distinct labels."""
         import numpy as np
 
         rows, width, labels = 0, self.features or 0, None
@@ -92,7 +92,7 @@ class Source:
         return None if self.names is None else self.names.name(feature)
 
     def other_name(self, feature: int) -> str | None:
-        """Return a second name that fell on the same feature, or None."""
+        """Return a second name of the same feature (a hash collision), or None."""
         return None if self.names is None else self.names.other(feature)
 
     @property

@@ -18,17 +18,17 @@ AHEAD = 32  # blocks read and not yet learned from
 
 
 class ReadError(ValueError):
-    """Data that cannot be read: says where and why."""
+    """Data cannot be read; the message says where and why."""
 
 
 @record
 class Position:
-    """Where a block ends, so that reading can go on from there."""
+    """The end of a block, from which reading can continue."""
 
-    file: int = 0  # which of the files
+    file: int = 0  # number of the file
     offset: int = 0  # bytes of its text that were read
-    line: int = 0  # lines of it
-    rows: int = 0  # rows of all files
+    line: int = 0  # lines of it that were read
+    rows: int = 0  # rows of all files that were read
 
 
 @record
@@ -74,7 +74,7 @@ class Block:
         return len(self.starts) - 1
 
     def cut(self, most: int) -> Iterator[Block]:
-        """Yield the rows in blocks of at most so many."""
+        """Yield the rows in blocks of at most `most`."""
         if len(self) <= most:
             yield self
             return
@@ -104,7 +104,7 @@ class Block:
 
 
 class Ahead:
-    """What an iterator gives, made ahead by a thread: parsing runs without the interpreter's lock."""
+    """The items of an iterator, produced ahead by a thread: parsing runs without the GIL."""
 
     def __init__(self, items: Iterator[Any]) -> None:
         self._queue: Queue[Any] = Queue(AHEAD)
@@ -140,7 +140,7 @@ class Ahead:
             self.close()
 
     def close(self) -> None:
-        """Free the thread and the memory of what it read."""
+        """End the thread and free the memory of what it read."""
         self._stopped.set()
         while True:
             try:
@@ -151,7 +151,7 @@ class Ahead:
 
 
 class Rejects:
-    """What becomes of lines that cannot be read: "stop" raises, "skip" counts, a path also collects them in a file.
+    """What happens to lines that cannot be read: "stop" raises, "skip" counts, a path also collects them in a file.
 
     >>> Rejects("ignore")
     Traceback (most recent call last):
@@ -172,14 +172,14 @@ class Rejects:
         self.size = 0  # of the file
 
     def start(self, count: int = 0, size: int = 0) -> None:
-        """Begin, or go on after a checkpoint: what was collected later is forgotten."""
+        """Begin, or continue after a checkpoint: what was collected later is removed."""
         self.count, self.size, self.examples = count, size, []
         if self.path is not None:
             with open(self.path, "ab") as file:
                 file.truncate(size)
 
     def take(self, bad: tuple[BadLine, ...]) -> None:
-        """Raise, count or collect."""
+        """Raise, count or collect bad lines."""
         if not bad:
             return
         if self.stops:

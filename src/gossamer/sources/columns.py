@@ -37,7 +37,7 @@ class Columns:
         self.values = FeatureNames(0 if one_hot else check_bits(bits))  # of the categories
 
     def settle(self, names: list[str], is_number: Callable[[str], bool], need_labels: bool, where: str) -> None:
-        """Find the roles of columns with these names, or check that those known are there."""
+        """Find the roles of columns with these names, or check that the known ones are there."""
         doubles = {name for name in names if names.count(name) > 1}
         if doubles:
             raise ReadError(f"{where}: two columns are called {sorted(doubles)[0]!r}.")
@@ -63,7 +63,7 @@ class Columns:
         return len(self.numbers or [])
 
     def width(self, largest: int) -> int:
-        """Return the number of features, given that of the largest one that occurred."""
+        """Return the number of features, given the largest one that occurred + 1."""
         if not self.categories:
             return self.first
         return self.first + self.values.size if self.values.size else max(largest, self.first)

@@ -17,12 +17,12 @@ from gossamer.sources.text import TextSource
 if TYPE_CHECKING:
     from gossamer.validation import Array
 
-LOOK = 1000  # rows that tell whether a column holds numbers
+LOOK = 1000  # rows that decide whether a column holds numbers
 MOST_CLASSES = 1 << 16
 
 
 class Csv(TextSource):
-    """Tables as text. What a column holds is told by its first thousand rows; see `Columns`."""
+    """Tables as text. The first thousand rows decide which columns hold numbers; see `Columns`."""
 
     has_preamble = True
 
@@ -44,7 +44,7 @@ class Csv(TextSource):
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise ValueError(f"delimiter must be one character; {delimiter!r} was given.")
         self.delimiter, self.has_header = delimiter, header
-        self._given = {} if delimiter is None else {"delimiter": delimiter}  # else each file tells
+        self._given = {} if delimiter is None else {"delimiter": delimiter}  # else found in each file
         self.names = self.columns = Columns(**columns)
         self.classes = _core.NameTable(0, MOST_CLASSES)
         self._names: list[str] | None = None  # of the columns, in the order of the files
@@ -56,7 +56,7 @@ class Csv(TextSource):
         end = _core.csv_cut(text[: text.find(b"\n") + 1]) or text.find(b"\n") + 1
         first = text[3 if head else 0 : end].decode("utf-8", "replace")
         if self.delimiter is None:
-            self.delimiter = max(",\t;", key=first.count)  # of equal counts the first
+            self.delimiter = max(",\t;", key=first.count)  # the first one of equal counts
         try:
             cells = [cell.strip() for cell in next(csv.reader([first], delimiter=self.delimiter), [])]
         except csv.Error as error:
@@ -71,7 +71,7 @@ class Csv(TextSource):
     def _settle(self, names: list[str], text: bytes, path: str) -> None:
         lines = text[: 1 << 20].decode("utf-8", "replace").splitlines()
         rows: list[list[str]] = []
-        with contextlib.suppress(csv.Error):  # bad lines are told when they are parsed
+        with contextlib.suppress(csv.Error):  # bad lines are reported when they are parsed
             rows.extend(itertools.islice(csv.reader(lines, delimiter=self.delimiter or ","), LOOK))
         place = {name: j for j, name in enumerate(names)}
 

@@ -33,7 +33,7 @@ def csr_of(X: Any) -> tuple[Array, Array, Array, int]:
 
 
 class Matrices(Source):
-    """Blocks (X, y) or (X, y, weight) of an iterable; X alone where no labels are needed."""
+    """Blocks (X, y) or (X, y, weight) of an iterable; X alone if no labels are needed."""
 
     def __init__(self, parts: Iterable[Any], *, need_labels: bool = True) -> None:
         super().__init__()

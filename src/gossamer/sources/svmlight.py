@@ -22,7 +22,7 @@ class Svmlight(TextSource):
 
     @property
     def base(self) -> int:
-        """The number of the first feature; -1 before the first block tells."""
+        """The number of the first feature; -1 before the first block is read."""
         return self._base if self._parser is None else self._parser.base
 
     def settings(self) -> dict[str, Any]:

@@ -22,8 +22,8 @@ class Batch:
     """Some rows of a table as arrays by name."""
 
     arrays: dict[str, Array]
-    path: str  # what messages call the table
-    first: int  # rows of this table before
+    path: str  # the name of the table in messages
+    first: int  # number of rows of this table before
     share: float  # of all tables read so far, 0 if it is not known
 
     def __len__(self) -> int:
@@ -31,7 +31,7 @@ class Batch:
 
 
 class Frame(Source):
-    """A data frame: `columns`, `len`, and columns that become arrays. See `Columns` for what columns are for."""
+    """A data frame: `columns`, `len`, and columns that become arrays. See `Columns` for the roles of columns."""
 
     def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **columns: Any) -> None:
         super().__init__(on_error)
@@ -40,7 +40,7 @@ class Frame(Source):
         self.data = data
 
     def _batches(self, start: int) -> Iterator[Batch]:
-        """Yield the rows from a number on."""
+        """Yield the rows from number `start` on."""
         data, total = self.data, len(self.data)
         names = [str(name) for name in data.columns]
         if hasattr(data, "to_pandas") and not hasattr(data, "iloc"):  # polars
@@ -105,7 +105,7 @@ class Frame(Source):
         return rows, numbers[inverse] if len(rows) else np.empty(0, np.int32), np.ones(len(rows))
 
     def _labels(self, label: Array, numbers: Callable[[], Array]) -> tuple[Array, Array]:
-        """Return the labels, and the rows that have none though they need one."""
+        """Return the labels, and the rows without a label if they need one."""
         none = np.empty(0, np.int64)
         if label.dtype.kind in "biu":
             return label, none
@@ -191,7 +191,7 @@ def _arrays(batch: Any) -> dict[str, Array]:
 
 
 def _csr(n: int, parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
-    """Return CSR arrays from entries (row, feature, value), those of one place added up."""
+    """Return CSR arrays from entries (row, feature, value); repeated entries are added up."""
     if not parts:
         return np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.empty(0)
     row, index, value = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -215,7 +215,7 @@ def _word(value: Any) -> str:
 
 
 def _floats(column: Array) -> tuple[Array, dict[int, str]]:
-    """Return the numbers of a column, NaN where there are none, and what is wrong by row."""
+    """Return the numbers of a column, NaN where there are none, and the errors by row."""
     wrong = {}
     if column.dtype.kind in "biuf":
         x = column.astype(np.float64)
