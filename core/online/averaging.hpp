@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/pack.hpp"
 #include "base/memory.hpp"
+#include "base/pack.hpp"
 #include "catalogue/penalties.hpp"
 
 namespace gossamer {

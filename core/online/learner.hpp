@@ -31,9 +31,9 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.hpp"
 #include "base/pack.hpp"
 #include "base/side_by_side.hpp"
-#include "base/memory.hpp"
 #include "catalogue/losses.hpp"
 
 namespace gossamer {

@@ -29,8 +29,8 @@
 #include <string>
 #include <vector>
 
-#include "base/side_by_side.hpp"
 #include "base/memory.hpp"
+#include "base/side_by_side.hpp"
 #include "online/fobos.hpp"
 #include "online/learner.hpp"
 
