@@ -1,0 +1,46 @@
+"""Make golden values with the library that is imported. To be run on purpose only:
+
+    cd tests && PYTHONPATH=/where/it/is:. python -m golden.make
+
+What is there came from revision 752e6fa and stays: cases that are missing are added, no others are touched. To accept a
+change of behaviour, name the cases (the beginning of their names) after the command; they are made anew, or go if there
+are no such cases any more.
+"""
+
+import sys
+
+import gossamer as gs
+from golden import online, stored
+
+
+def wanted(name, kept, anew):
+    return name not in kept or name.startswith(anew)
+
+
+def make_online(anew):
+    weights, refusals = {}, {}
+    if (stored.FOLDER / "weights.npz").exists():
+        weights, refusals = stored.weights(), stored.refusals()
+    known = {**weights, **refusals}
+    for kept in (weights, refusals):
+        for name in [name for name in kept if name.startswith(anew)]:
+            del kept[name]
+    for name, (_, tell_refusal) in online.CASES.items():
+        if wanted(name, known, anew):
+            found = online.run(name)
+            if not isinstance(found, str):
+                weights[name] = found
+            elif tell_refusal:
+                refusals[name] = found
+    stored.keep_weights(weights)
+    stored.keep_refusals(refusals)
+    print(f"{len(weights)} vectors of weights, {len(refusals)} refusals")
+
+
+def main(anew):
+    print(f"made with {gs.__file__}")
+    make_online(anew)
+
+
+if __name__ == "__main__":
+    main(tuple(sys.argv[1:]))
