@@ -3,8 +3,8 @@
     python benchmarks/build.py              # the working tree
     python benchmarks/build.py --rev HEAD~3
 
-CPU seconds (user and system, of all children) are measured, not the time on the clock: other work on the machine changes
-them little. The build is CMake's and Ninja's in a temporary folder, as `pip install .` runs it, without ccache; every
+CPU seconds (user and system, of all children) are measured, not the time on the clock, which depends on what else the
+machine does. The build is CMake's and Ninja's in a temporary folder, as `pip install .` runs it, without ccache; every
 compiler process is started through this file, which notes what it took.
 """
 

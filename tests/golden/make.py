@@ -7,10 +7,13 @@ change of behaviour, name the cases (the beginning of their names) after the com
 are no such cases any more.
 """
 
+import json
 import sys
+import tempfile
+from pathlib import Path
 
 import gossamer as gs
-from golden import online, stored
+from golden import old_files, online, stored
 
 
 def wanted(name, kept, anew):
@@ -37,9 +40,30 @@ def make_online(anew):
     print(f"{len(weights)} vectors of weights, {len(refusals)} refusals")
 
 
+def make_files(anew):
+    """Names begin with "checkpoint" or "model"."""
+    files = stored.files() if stored.OLD_FILES.exists() else {}
+    for name in [name for name in files if name.startswith(anew)]:
+        del files[name]
+    for name in old_files.RUNS:
+        if f"checkpoint | {name}" not in files:
+            with tempfile.TemporaryDirectory() as folder:
+                files[f"checkpoint | {name}"], files[f"checkpoint | {name} | whole"] = old_files.made(name, folder)
+    for name, fit in old_files.MODELS.items():
+        if f"model | {name}" not in files:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "model.gsm")
+                gs.save(fit(), path)
+                files[f"model | {name}"] = path.read_bytes()
+                files[f"model | {name} | answers"] = json.dumps(old_files.answers(gs.load(path))).encode()
+    stored.keep_files(files)
+    print(f"{len(files)} old files")
+
+
 def main(anew):
     print(f"made with {gs.__file__}")
     make_online(anew)
+    make_files(anew)
 
 
 if __name__ == "__main__":

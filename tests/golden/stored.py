@@ -1,11 +1,14 @@
-"""The golden values on disk: vectors of weights, sentences of refusals, values of objectives."""
+"""The golden values on disk: weights, refusals, values of objectives, and files of old revisions."""
 
+import io
 import json
+import tarfile
 from pathlib import Path
 
 import numpy as np
 
 FOLDER = Path(__file__).parent
+OLD_FILES = FOLDER / "old_files.tar.xz"
 
 
 def weights():
@@ -31,6 +34,20 @@ def keep_refusals(sentences):
     for name, sentence in sentences.items():
         names[sentence].append(name)
     _write("refusals.json", names)
+
+
+def files():
+    """Return the bytes of the old files by name."""
+    with tarfile.open(OLD_FILES) as archive:
+        return {entry.name: archive.extractfile(entry).read() for entry in archive}
+
+
+def keep_files(contents):
+    with tarfile.open(OLD_FILES, "w:xz", preset=9) as archive:
+        for name, content in contents.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
 
 
 def objectives():
