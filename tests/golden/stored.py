@@ -51,7 +51,7 @@ def keep_files(contents):
 
 
 def objectives():
-    """Return values or refusals by name."""
+    """Return lists of values, or refusals, by name."""
     return json.loads((FOLDER / "objectives.json").read_text(encoding="utf-8"))
 
 
@@ -60,4 +60,6 @@ def keep_objectives(values):
 
 
 def _write(name, content):
-    (FOLDER / name).write_text(json.dumps(content, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write JSON, one line for each name or sentence."""
+    lines = (f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(v, ensure_ascii=False)}" for k, v in content.items())
+    (FOLDER / name).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from golden import online, stored
+from golden import batch, online, stored
 
-WEIGHTS, REFUSALS = stored.weights(), stored.refusals()
+WEIGHTS, REFUSALS, OBJECTIVES = stored.weights(), stored.refusals(), stored.objectives()
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
@@ -22,3 +23,15 @@ def test_weights_stay(name):
 @pytest.mark.parametrize("name", REFUSALS)
 def test_refusals_stay(name):
     assert online.run(name) == REFUSALS[name]
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_objectives_stay(name):
+    expected, (_, rtol) = OBJECTIVES[name], batch.CASES[name]
+    for design in (sp.csr_matrix, np.asarray):
+        found = batch.run(name, design)
+        if isinstance(expected, str):
+            assert found == expected
+        else:
+            assert not isinstance(found, str), found
+            assert_allclose(np.atleast_1d(found), expected, rtol=rtol)
