@@ -71,7 +71,7 @@ def build(source, folder, jobs):
 
 def checked_out(revision, folder):
     """Put the files of a revision into the folder."""
-    folder.mkdir()
+    folder.mkdir(parents=True, exist_ok=True)
     archive = subprocess.run(["git", "-C", ROOT, "archive", revision], check=True, capture_output=True)
     subprocess.run(["tar", "-x", "-C", folder], check=True, input=archive.stdout)
     return folder
