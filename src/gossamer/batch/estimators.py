@@ -94,7 +94,7 @@ class _Batch(CallbackSupportMixin, Linear):
         number(self.tol, "tol", least=0)
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a whole number, 1 or more; {self.max_iter!r} was given.")
-        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
+        loss, penalty = losses.resolve(self.loss), penalties.as_penalty(self.penalty)
         X, y = checked(self, X, y)
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         if not hasattr(loss, "_core"):

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gossamer import _core, penalties
+from gossamer import _core
 from gossamer.batch import certificates
 from gossamer.batch.certificates import Certificate
+from gossamer.penalties import as_penalty
 from gossamer.validation import Array
 
 
@@ -153,7 +154,7 @@ class Objective:
         c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
         self.p = np.ascontiguousarray(c / c.sum())
         self.y = np.ascontiguousarray(y, np.float64).reshape(n, -1)
-        self.loss, self.penalty, self.alpha = loss, penalty, float(alpha)
+        self.loss, self.penalty, self.alpha = loss, as_penalty(penalty), float(alpha)
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
         self.mean: Any
         if hasattr(loss, "_core"):
@@ -243,11 +244,7 @@ class Objective:
 
     @property
     def _has_bound(self) -> bool:
-        return (
-            hasattr(self.loss, "_core")
-            and not hasattr(self.loss, "value_at")
-            and (certificates.has_dual(self.penalty, self.alpha))
-        )
+        return hasattr(self.loss, "_core") and not hasattr(self.loss, "value_at") and self.penalty.has_dual(self.alpha)
 
     def lower_bound(self, point: Point) -> float:
         """Return D(u) for the best of the dual points that the slopes at the point give."""
@@ -255,8 +252,8 @@ class Objective:
         bound, off = -math.inf, 0.0
         if self.fit_intercept:  # what is left of the balance costs at most itself times the intercept
             off = float(np.abs(S.sum(axis=0)) @ (1 + np.abs(point.intercept)))
-        if self.alpha > 0 or getattr(self.penalty, "is_set", False):
-            for s, conjugate in certificates.shrinkages(self.penalty, self.alpha, self._as_given(G)):
+        if self.alpha > 0 or self.penalty.is_set:
+            for s, conjugate in self.penalty.shrinkages(self.alpha, self._as_given(G)):
                 bound = max(bound, -self.mean.conjugate(S if s == 1 else s * S) - conjugate - off)
         return bound
 
@@ -349,9 +346,7 @@ class Objective:
         kept = np.flatnonzero(keep)
         if len(kept) > 0.9 * self.features:
             return self, None
-        weights = getattr(self.penalty, "weights", None)
-        penalty = self.penalty if weights is None else replace(self.penalty, weights=weights[kept])
-        return self.restricted(kept, penalty), kept
+        return self.restricted(kept, self.penalty.restricted(kept)), kept
 
     def restricted(self, kept: Array, penalty: Any) -> Objective:
         """Return the problem over some features only."""
@@ -366,27 +361,15 @@ class Objective:
 
     def _longest_slope(self) -> float:
         """Return a bound on the slope of one example, in the norm that is dual to a row's."""
-        steep = float(self.loss.lipschitz)
+        steep, order = float(self.loss.lipschitz), self.penalty.slope_order
         if self.outputs == 1:
             return steep
-        if isinstance(self.penalty, penalties.GroupLInf):
-            return 2.0 if self.loss.kind == "multiclass" else steep * self.outputs
-        if isinstance(self.penalty, (penalties.GroupL2, penalties.SparseGroupL2)):
-            return steep if self.loss.kind == "multiclass" else steep * math.sqrt(self.outputs)
-        return 1.0 if self.loss.kind == "multiclass" else steep
+        if self.loss.kind == "multiclass":
+            return {1.0: 2.0, 2.0: steep}.get(order, 1.0)
+        return steep * self.outputs ** (1 / order)
 
     def _limits(self) -> Any:
         """Return the |g_j| (or norm of a row of the gradient) up to which w_j is zero, or None if there is none."""
         if self.alpha <= 0 or getattr(self.loss, "lipschitz", None) is None or not hasattr(self.loss, "_core"):
             return None
-        match self.penalty:
-            case penalties.L1() | penalties.Berhu():
-                share = 1.0
-            case penalties.ElasticNet():
-                share = self.penalty.l1_ratio
-            case penalties.GroupL2(groups=None) | penalties.GroupLInf(groups=None):
-                share = 1.0
-            case _:
-                return None
-        weights = self.penalty.weights
-        return self.alpha * share * (1.0 if weights is None else weights)
+        return self.penalty.limits(self.alpha)

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from gossamer import losses
+from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
 from gossamer.boosting import rounds
 from gossamer.estimators import targets
@@ -58,7 +58,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         # A stand-in learns: whatever raises on the way leaves the estimator as it was.
         new = copy.copy(self)
         loss = losses.resolve(self.loss)
-        penalty = rounds.resolve_penalty(self.penalty)
+        penalty = penalties.as_penalty(self.penalty)
         alpha = number(self.alpha, "alpha", least=0)
         rounds.check_order(self.order, self.tol)
         kind = kinds.resolve(self.features)

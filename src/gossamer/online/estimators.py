@@ -152,7 +152,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
         """Return a learner for the blocks of a source, new or going on from this one's, and the blocks."""
-        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
+        loss, penalty = losses.resolve(self.loss), penalties.as_penalty(self.penalty)
         if not hasattr(loss, "_core"):
             raise ValueError(f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object.")
         kind = "regression" if isinstance(self, RegressorMixin) else "classification"
@@ -203,7 +203,7 @@ class _Online(CallbackSupportMixin, Linear):
                 f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object. "
                 "Use one of the library's, or give compiled functions to CompiledLoss."
             )
-        penalty = penalties.resolve(self.penalty)
+        penalty = penalties.as_penalty(self.penalty)
         strength = self._checked_strength()
         width = None if fresh else self.n_features_in_
         X, y, names = self._checked(X, y, width)

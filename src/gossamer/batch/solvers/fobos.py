@@ -64,7 +64,7 @@ class BatchFobos(Solver):
 
     def check(self, objective: Objective) -> None:
         """Every problem will do; "theory" needs a bound on the weights."""
-        if self.step == "theory" and not (objective.alpha > 0 or hasattr(objective.penalty, "radius")):
+        if self.step == "theory" and not (objective.alpha > 0 or objective.penalty.radius is not None):
             raise ValueError("step='theory' needs a bound on the weights: alpha > 0 or a ball. Use step='auto'.")
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
@@ -96,7 +96,7 @@ class BatchFobos(Solver):
             return None
         if self.step != "theory":
             return float(self.step)
-        radius = getattr(objective.penalty, "radius", None)
+        radius = objective.penalty.radius
         f0 = objective.scale("duality gap")
         diameter = float(radius) if radius is not None else f0 / objective.alpha
         return diameter / (math.sqrt(7) * max(float(np.linalg.norm(point.gradient)), 1e-300))

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gossamer import losses, penalties
+from gossamer import losses
 from gossamer.batch.objective import Objective, Point
 from gossamer.batch.solvers.base import Solver, dot
 from gossamer.validation import Array
@@ -48,8 +48,8 @@ class InteriorPoint(Solver):
         instead = "Use solver='auto'."
         if not isinstance(objective.loss, (losses.Logistic, losses.Squared)):
             raise self.refuse(type(objective.loss).__name__, "it is for logistic and squared loss.", instead)
-        if not isinstance(objective.penalty, penalties.L1):
-            raise self.refuse(type(objective.penalty).__name__, "it is for the ℓ1 norm.", instead)
+        if not objective.penalty.is_l1:
+            raise self.refuse(objective.penalty.label, "it is for the ℓ1 norm.", instead)
         if objective.outputs != 1:
             raise self.refuse(f"{objective.outputs} outputs", "it is for one.", instead)
         weights = objective.penalty.weights
@@ -98,7 +98,7 @@ class InteriorPoint(Solver):
 
     @staticmethod
     def _diagonal(objective: Objective, h: Array) -> Array:
-        """Return a stand-in for the diagonal of H: the mean curvature times the mean square of each column."""
+        """Return the diagonal of Xᵀ diag(h) X, Σ_i h_i x_ij²: that of H but for what the intercept takes away."""
         squares = np.empty(objective.features)
         objective.design.weighted_squares(h[:, 0].copy(), squares)
         return squares

@@ -52,8 +52,8 @@ class ProjectedGradient(Solver):
     def check(self, objective: Objective) -> None:
         """Refuse penalties that are not sets, and losses with kinks."""
         self.needs_a_slope(objective)
-        if not getattr(objective.penalty, "is_set", False):
-            name = type(objective.penalty).__name__
+        if not objective.penalty.is_set:
+            name = objective.penalty.label
             raise self.refuse(name, "it projects, and that is not a set.", "Use solver='auto', or a set as L1Ball.")
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
