@@ -28,8 +28,8 @@ __all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha
 
 
 def _problem(X: Any, y: Any, loss: Any, penalty: Any, fit_intercept: bool, sample_weight: Any) -> Objective:
-    kind = getattr(losses.resolve(loss), "kind", "regression")
-    estimator: Any = BatchRegressor if kind == "regression" else BatchClassifier
+    regression = losses.as_loss(loss).kind == "regression"
+    estimator: Any = BatchRegressor if regression else BatchClassifier
     model = estimator(loss=loss, penalty=penalty, fit_intercept=fit_intercept)
     return model._objective(X, y, sample_weight, 1.0)[0]
 

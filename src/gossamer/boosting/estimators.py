@@ -57,7 +57,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         tasks = Tasks(self, X, y, "round", int(self.max_rounds))
         # A stand-in learns: whatever raises on the way leaves the estimator as it was.
         new = copy.copy(self)
-        loss = losses.resolve(self.loss)
+        loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
         penalty = penalties.as_penalty(self.penalty)
         alpha = number(self.alpha, "alpha", least=0)
         rounds.check_order(self.order, self.tol)

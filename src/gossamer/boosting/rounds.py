@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gossamer import _core, losses
+from gossamer import _core
 from gossamer.boosting.features import Pool, Scored, Scoring
+from gossamer.losses import LOSSES, Loss
 from gossamer.penalties import PENALTIES, Penalty
 from gossamer.validation import Array, number
 
@@ -53,8 +54,6 @@ class Model(NamedTuple):
 
 
 BOUNDS = ("ada", "grad")
-ADA_LOSSES = (losses.Logistic, losses.Exponential, losses.Multinomial, losses.LogEpsilonInsensitive)
-GRAD_LOSSES = (*ADA_LOSSES[:1], *ADA_LOSSES[2:], losses.Squared, losses.SquaredHinge, losses.Huber)
 
 
 @dataclass(frozen=True)
@@ -68,18 +67,13 @@ class Shape:
     weights: Array | None  # ω, one a column
 
 
-def shape(bound: Any, loss: Any, penalty: Penalty, order: str, columns: int | None) -> Shape:
+def shape(bound: Any, loss: Loss, penalty: Penalty, order: str, columns: int | None) -> Shape:
     """Return how bound, loss and penalty go together, or say in words why they do not."""
     if bound not in BOUNDS:
         raise ValueError(f"bound must be 'ada' or 'grad'; {bound!r} was given.")
-    known = ADA_LOSSES if bound == "ada" else GRAD_LOSSES
-    if type(loss) not in known:
-        raise ValueError(
-            f"bound={bound!r} holds for {', '.join(sorted(k.__name__ for k in known))}; "
-            f"{type(loss).__name__} was given."
-        )
-    coupled = isinstance(loss, losses.Multinomial)
-    made = _core.Ada(0.5 if coupled else 1.0) if bound == "ada" else _core.Grad(loss.smoothness)
+    if bound not in loss.bounds:
+        raise ValueError(f"bound={bound!r} holds for {', '.join(sorted(bounded(bound)))}; {loss.label} was given.")
+    made = _compiled(bound, loss.template, loss.smoothness)
     if penalty.groups is not None:
         raise ValueError("Boosting takes features one at a time, so groups are rows: use groups=None.")
     weights = penalty.weights
@@ -104,6 +98,15 @@ def shape(bound: Any, loss: Any, penalty: Penalty, order: str, columns: int | No
     return Shape(made, form, whole, penalty.penalises, weights)
 
 
+def _compiled(bound: str, template: float = 1.0, smoothness: Any = 1.0) -> Any:
+    return _core.Ada(template) if bound == "ada" else _core.Grad(smoothness)
+
+
+def bounded(bound: str) -> list[str]:
+    """Return the names of the losses that a bound holds for."""
+    return [cls.__name__ for cls in LOSSES.values() if bound in cls.bounds]
+
+
 def has_rule(bound: Any, form: Any, whole: Any) -> bool:
     """Return whether the core has a rule for a bound (`_core.Ada` or `_core.Grad`) and the forms of a penalty."""
     try:
@@ -119,26 +122,9 @@ def _ruled(bound: str) -> str:
 
 def ruled(bound: str) -> list[str]:
     """Return the names of the penalties that a bound has rules for."""
-    made = _core.Ada(1.0) if bound == "ada" else _core.Grad(1.0)
+    made = _compiled(bound)
     forms = [(part.label, part.boosted()) for part in PENALTIES.defaults()]
     return [name for name, form in forms if form is not None and has_rule(made, *form)]
-
-
-def best_constant(loss: Any, y: Array, outputs: int, weights: Array) -> Array:
-    """Return an intercept to start from: the best constant for classes, the mean or a median for numbers."""
-    if isinstance(loss, losses.Multinomial):
-        share = np.bincount(y[:, 0].astype(np.intp), weights, minlength=outputs)
-        logs = np.log(np.maximum(share, share.sum() * 1e-6))
-        return logs - logs.mean()
-    if loss.kind == "binary":
-        positive = weights @ (y > 0) / weights.sum()
-        odds = np.clip(positive, 1e-6, 1 - 1e-6)
-        return np.log(odds / (1 - odds)) / (2 if isinstance(loss, losses.Exponential) else 1)
-    if isinstance(loss, losses.Squared):
-        return np.asarray(weights @ y / weights.sum())
-    order = np.argsort(y, axis=0, kind="stable")
-    middle = [np.searchsorted(np.cumsum(weights[o]), weights.sum() / 2) for o in order.T]
-    return np.array([y[o[min(m, len(o) - 1)], r] for r, (o, m) in enumerate(zip(order.T, middle, strict=True))])
 
 
 # One run
@@ -351,7 +337,7 @@ def start(
     slack = tol * (strength or 1e-3 * total)
     run = Run(booster, slack=slack, total=total, outputs=outputs, **known)
     if run.fit_intercept:
-        booster.set_intercept(best_constant(loss, y, outputs, np.ones(n) if weights is None else weights))
+        booster.set_intercept(loss.best_constant(y, outputs, np.ones(n) if weights is None else weights))
         for _ in range(SWEEPS):
             if booster.update_intercept() <= slack:
                 break

@@ -61,7 +61,7 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     """Learn a model from rows; return whether it was interrupted, and is of those that came before."""
     penalty = part(options.penalty, penalties.PENALTIES, "penalty")
     auto = options.method == "auto"
-    loss = part(options.loss, losses.BY_NAME, "loss")
+    loss = part(options.loss, losses.LOSSES, "loss")
     method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.METHODS, "method")
     if options.passes < 1:
         raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")

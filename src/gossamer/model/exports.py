@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import losses
-from gossamer.model.model import Model
+from gossamer.model.model import Model, loss_name
 from gossamer.validation import Array
 
 FORMS = ("json", "c", "sql", "onnx")
@@ -39,7 +39,7 @@ def to_json(model: Model) -> str:
     >>> print(to_json(model)[:54])
     {"kind": "regression", "loss": "squared", "classes": n
     """
-    name = next(n for n, kind in losses.BY_NAME.items() if kind is type(model.loss))
+    name = loss_name(model.loss)
     rows = [
         {"feature": int(j), "name": model.name(p), "weights": w}
         for p, (j, w) in enumerate(zip(model.features, model.weights.tolist(), strict=True))

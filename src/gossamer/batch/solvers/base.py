@@ -51,8 +51,7 @@ class Solver:
     def needs_a_slope(self, objective: Objective) -> None:
         """Raise if the loss has kinks."""
         if not objective.smooth:
-            name = type(objective.loss).__name__
-            raise self.refuse(name, "the loss has kinks.", "Use solver='fobos', or a smooth loss.")
+            raise self.refuse(objective.loss.label, "the loss has kinks.", "Use solver='fobos', or a smooth loss.")
 
 
 def dot(a: Array, b: Array) -> float:

@@ -42,7 +42,7 @@ class CoordinateDescent(Solver):
         """Refuse losses without curvature and penalties that couple features."""
         self.needs_a_slope(objective)
         if not objective.mean.has_curvature:
-            name = type(objective.loss).__name__
+            name = objective.loss.label
             raise self.refuse(name, "it needs the second derivative.", "Use solver='fista' or 'sparsa'.")
         if not goes_with(objective):
             name = objective.penalty.label

@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gossamer import losses
 from gossamer.batch.objective import Objective, Point
 from gossamer.batch.solvers.base import Solver, dot
+from gossamer.losses import LOSSES
 from gossamer.validation import Array
 
 
@@ -46,8 +46,9 @@ class InteriorPoint(Solver):
     def check(self, objective: Objective) -> None:
         """Refuse all but ℓ1 with logistic or squared loss, one output, positive strengths."""
         instead = "Use solver='auto'."
-        if not isinstance(objective.loss, (losses.Logistic, losses.Squared)):
-            raise self.refuse(type(objective.loss).__name__, "it is for logistic and squared loss.", instead)
+        if not objective.loss.for_interior_point:
+            known = [name for name, make in LOSSES.items() if make.for_interior_point]
+            raise self.refuse(objective.loss.label, f"it is for {' and '.join(known)} loss.", instead)
         if not objective.penalty.is_l1:
             raise self.refuse(objective.penalty.label, "it is for the ℓ1 norm.", instead)
         if objective.outputs != 1:
