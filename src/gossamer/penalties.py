@@ -1329,7 +1329,7 @@ class OwnPenalty(Penalty):
 
     def __post_init__(self) -> None:
         for fact in ("is_set", "radius", "weights", "groups"):
-            object.__setattr__(self, fact, getattr(self.given, fact, getattr(Penalty, fact)))
+            object.__setattr__(self, fact, getattr(self.given, fact, getattr(self, fact)))
         object.__setattr__(self, "has_dual_norm", callable(getattr(self.given, "dual_norm", None)))
 
     @property

@@ -215,6 +215,18 @@ class Model:
             return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
         return p
 
+    @property
+    def labels(self) -> list[Any]:
+        """The classes as a list, empty for regression."""
+        return [] if self.classes is None else self.classes.tolist()
+
+    @property
+    def output_names(self) -> list[str]:
+        """What each output is called."""
+        if self.classes is None or self.kind == "binary":
+            return [f"output_{r}" for r in range(len(self.intercept))]
+        return [str(c) for c in self.labels]
+
     # Weights
 
     @property
@@ -403,8 +415,13 @@ def loss_name(loss: losses.Loss) -> str:
     """Return the string form of a loss of the library, or raise if it is not one."""
     name = losses.LOSSES.name_of(loss)
     if name is None:
-        raise ValueError(f"{loss.label} cannot be written to a file: it is code. Use a loss of the library.")
+        raise is_code(loss)
     return name
+
+
+def is_code(loss: losses.Loss) -> ValueError:
+    """Return the error for a loss that only Python knows."""
+    return ValueError(f"{loss.label} cannot be written to a file: it is code. Use a loss of the library.")
 
 
 def _loss_of(words: Any) -> Any:
