@@ -37,8 +37,8 @@ def model(link):
 
 @writers
 def test_no_two_links_are_written_alike(write):
-    written = {write(model(link)) for link in FORMULAS}
-    assert len(written) == len(FORMULAS)
+    links = [link for link in Link if link is not Link.OWN]
+    assert len({write(model(link)) for link in links}) == len(links)
 
 
 @writers

@@ -192,7 +192,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         return _margins(self._kind, X, self.features_, self.weights_, self.intercept_)
 
     def _takes_sparse(self) -> bool:
-        kind = kinds.BY_NAME.get(self.features) if isinstance(self.features, str) else self.features
+        kind = kinds.KINDS.get(self.features) if isinstance(self.features, str) else self.features
         return bool(getattr(kind, "takes_sparse", True))
 
     def __sklearn_is_fitted__(self) -> bool:

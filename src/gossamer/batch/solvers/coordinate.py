@@ -18,10 +18,11 @@ import numpy as np
 
 from gossamer import _core
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver
+from gossamer.batch.solvers.base import SOLVERS, Solver
 from gossamer.validation import Array
 
 
+@SOLVERS.part("coordinate")
 @dataclass(frozen=True)
 class CoordinateDescent(Solver):
     """Block coordinate descent with working sets, for losses with curvature and penalties that are sums over features.

@@ -22,11 +22,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver, dot
+from gossamer.batch.solvers.base import SOLVERS, Solver, dot
 from gossamer.losses import LOSSES
 from gossamer.validation import Array
 
 
+@SOLVERS.part("interior_point")
 @dataclass(frozen=True)
 class InteriorPoint(Solver):
     """Truncated Newton interior point, for ℓ1 with logistic or squared loss and one output.

@@ -22,6 +22,7 @@ def to_onnx(model: Model) -> bytes:
     except ImportError:
         raise ImportError("ONNX needs the package onnx: pip install 'gossamer[onnx]'.") from None
     k = len(model.intercept)
+    link: Link = model.loss.predicts
     nodes, constants = [], []
 
     def constant(name: str, array: Array) -> str:
@@ -43,7 +44,7 @@ def to_onnx(model: Model) -> bytes:
 
     def linked(output: str) -> str:
         """Return what the loss predicts from z."""
-        match model.loss.predicts:
+        match link:
             case Link.IDENTITY:
                 return node("Identity", [z], output)
             case Link.EXP:
