@@ -79,6 +79,10 @@ class Method(Settings):
         """Return why it cannot handle a penalty, and what would do."""
         return None
 
+    def cost(self, penalty: Penalty) -> str:
+        """Return what an example costs with a penalty that it can handle (see `Penalty.lazy_cost`)."""
+        return "z k"
+
     def path_refusal(self, penalty: Penalty) -> ValueError | None:
         """Return an error that says why there is no rule for many strengths at once, or None where there is one."""
         if not self.has_lanes:
@@ -199,6 +203,9 @@ class Fobos(Method):
     def __post_init__(self) -> None:
         _check_step(self.step)
 
+    def cost(self, penalty: Penalty) -> str:
+        return penalty.lazy_cost if penalty.sums_over_features else penalty.primal_cost
+
     def _learner(self, form: Any, setup: Any) -> Any:
         return _core.fobos(form, setup)
 
@@ -280,6 +287,9 @@ class RDA(Method):
             return "ρ adds ℓ1, which this penalty has none of.", "Use rho=0 or an ℓ1 penalty."
         return None
 
+    def cost(self, penalty: Penalty) -> str:
+        return "z k" if penalty.sums_over_features else penalty.dual_cost
+
     def _learner(self, form: Any, setup: Any) -> Any:
         return _core.rda(self.rho, form, setup)
 
@@ -330,6 +340,10 @@ class AdaGrad(Method):
 
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         return (slope / h) * 2.0 ** np.arange(-8, 0)  # it follows the scale of the features by itself
+
+    def cost(self, penalty: Penalty) -> str:
+        lazy = self.form == "fobos" and penalty.sums_over_features and penalty.lazy_cost != "z k"
+        return "z k + a" if lazy else "z k"
 
     def _learner(self, form: Any, setup: Any) -> Any:
         return (_core.adagrad_rda if self.form == "rda" else _core.adagrad_fobos)(form, setup)
@@ -459,6 +473,9 @@ class Subgradient(Method):
         if penalty.constrains:
             return "a constraint has no useful subgradient.", "Use method='fobos', which projects."
         return None
+
+    def cost(self, penalty: Penalty) -> str:
+        return "z k + a"  # near zero a weight jumps from side to side: there is no closed form
 
     def _learner(self, form: Any, setup: Any) -> Any:
         return _core.subgradient(form, setup)

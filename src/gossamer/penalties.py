@@ -170,6 +170,12 @@ class Penalty:
     on_rows: bool = False  # whether it takes the row of a feature over all outputs as one block, unless given groups
     bounds_each: bool = False  # whether it is a box with bounds of its own for each feature
 
+    # What an example costs, with z non-zeros, k outputs, d features, T rounds so far: for row-wise rules whose features
+    # catch up on the rounds they were away (a in all), and for the rules of `online_primal` and `online_dual`.
+    lazy_cost: str = "z k"
+    primal_cost: str = "d k"
+    dual_cost: str = "d k"
+
     @property
     def sums_over_features(self) -> bool:
         """Whether it is the same function of every feature's row of W, weights apart, added up."""
@@ -332,6 +338,8 @@ class _Blockwise(Penalty):
 class _Euclidean(_Blockwise):
     """‖·‖₂ of every block, which online rules know however large the blocks."""
 
+    primal_cost = dual_cost = "z k"
+
     def _core(self) -> Any:
         return _core.L2()
 
@@ -487,6 +495,11 @@ class ElasticNet(_Elementwise):
     def strongly_convex(self) -> bool:
         return self.l1_ratio < 1 and self._all_penalised
 
+    @property
+    def lazy_cost(self) -> str:  # type: ignore[override]
+        """With unequal weights there is no closed form."""
+        return "z k" if self.weights is None else "z k + a"
+
     def with_faint_l1(self) -> Any:
         return replace(self, l1_ratio=max(self.l1_ratio, FAINT))
 
@@ -543,6 +556,11 @@ class Berhu(_Elementwise):
     def _core(self) -> Any:
         return _core.Berhu(self.gamma)
 
+    @property
+    def lazy_cost(self) -> str:  # type: ignore[override]
+        """A search for the round in which a weight fell below γ; with unequal weights there is no closed form."""
+        return "z k log T" if self.weights is None else "z k + a"
+
     def conjugate(self, alpha: float, G: Array) -> float | None:
         a = self._strengths(alpha, G.ndim)
         over = np.maximum((np.abs(G) / a) ** 2 - 1, 0)
@@ -585,6 +603,11 @@ class L2Squared(_Elementwise):
     @property
     def strongly_convex(self) -> bool:
         return self._all_penalised
+
+    @property
+    def lazy_cost(self) -> str:  # type: ignore[override]
+        """With unequal weights there is no closed form."""
+        return "z k" if self.weights is None else "z k + a"
 
     def with_faint_l1(self) -> Any:
         return ElasticNet(FAINT, weights=self.weights)
@@ -726,6 +749,7 @@ class SparseGroupL2(_Grouped):
     l1_ratio: float = 0.5
     groups: Any = None
     weights: Any = None
+    lazy_cost = "z k + a"
 
     def __post_init__(self) -> None:
         _check_ratio(self.l1_ratio)
@@ -977,6 +1001,10 @@ class Simplex(_Set):
     def whole_prox(self, setup: Setup) -> Any:
         return _core.set_prox(_core.Simplex(self.radius), setup.features, setup.outputs)
 
+    @property
+    def primal_cost(self) -> str:  # type: ignore[override]
+        return "z k log d" if self.radius > 0 else "d k"
+
     def online_primal(self, setup: Setup) -> Any:
         if self.radius == 0:
             return super().online_primal(setup)
@@ -1026,6 +1054,10 @@ class L1Ball(_Ball):
             return _core.set_prox(_core.L1Ball(self.radius), setup.features, setup.outputs)
         return _core.weighted_l1_ball_prox(self.radius, self._weights_over(setup.features), setup.outputs)
 
+    @property
+    def primal_cost(self) -> str:  # type: ignore[override]
+        return "z k log d" if self.weights is None and self.radius > 0 else "d k"
+
     def online_primal(self, setup: Setup) -> Any:
         if self.weights is not None or self.radius == 0:
             return super().online_primal(setup)
@@ -1050,6 +1082,7 @@ class L2Ball(_Ball):
     """
 
     radius: float = 1.0
+    primal_cost = dual_cost = "z k"
 
     def _norm(self) -> Penalty:
         return L2()
@@ -1083,6 +1116,7 @@ class Box(_Set):
 
     low: Any
     high: Any
+    primal_cost = dual_cost = "z k"
 
     def __post_init__(self) -> None:
         low, high = check_bounds(self.low, self.high)
