@@ -83,19 +83,23 @@ class Method(Settings):
         """Return what an example costs with a penalty that it can handle (see `Penalty.lazy_cost`)."""
         return "z k"
 
+    def handles_path(self, penalty: Penalty) -> bool:
+        """Return whether there is a rule for many strengths at once."""
+        return self.has_lanes and _on_path(penalty)
+
     def path_refusal(self, penalty: Penalty) -> ValueError | None:
         """Return an error that says why there is no rule for many strengths at once, or None where there is one."""
+        if self.handles_path(penalty):
+            return None
         if not self.has_lanes:
             names = [repr(name) for name in _named(METHODS, lambda method: method.has_lanes)]
             why = "on a path: it has no rule for many strengths at once."
             would_do = f"Use {', '.join(names[:-1])} or {names[-1]}, or OnlineClassifier with one strength."
-        elif not _on_path(penalty):
+        else:
             every, rows = _named(PENALTIES, _on_path), _named(PENALTIES, lambda p: _on_path(p) and p.on_rows)
             single = [repr(name) for name in every if name not in rows]
             why = "on a path: it is no sum over features with a strength to choose."
             would_do = f"Use {', '.join(single)}, or {', '.join(map(repr, rows))} on rows."
-        else:
-            return None
         return refusal(type(self).__name__, penalty.label, why, would_do)
 
     # Learners

@@ -393,9 +393,9 @@ class _Grouped(_Blockwise):
     def single_form(self, features: int) -> tuple[Any, Any] | None:
         return None if self.groups is not None else self._on_singles(features)
 
-    def _on_singles(self, features: int) -> tuple[Any, Any]:
-        """Return the compiled form and weights of rows of one number each: the ℓ1 norm, for a norm."""
-        return _core.L1(), self.weights
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        """Return the compiled form and weights where every row is one number, if that is a simpler penalty."""
+        return None
 
     def block_form(self, features: int) -> tuple[Any, Any, Any, Any] | None:
         if self.groups is None:
@@ -684,6 +684,9 @@ class GroupL2(_Grouped, _Euclidean):
     weights: Any = None
     slope_order = 2.0
 
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        return _core.L1(), self.weights
+
     def limits(self, alpha: float) -> Any:
         return None if self.groups is not None else self._strengths(alpha)
 
@@ -718,6 +721,9 @@ class GroupLInf(_Grouped):
 
     def _core(self) -> Any:
         return _core.LInf()
+
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        return _core.L1(), self.weights
 
     def limits(self, alpha: float) -> Any:
         return None if self.groups is not None else self._strengths(alpha)
@@ -761,7 +767,7 @@ class SparseGroupL2(_Grouped):
     def has_dual(self, alpha: float) -> bool:
         return alpha > 0 and (self.l1_ratio > 0 or self._all_penalised)
 
-    def _on_singles(self, features: int) -> tuple[Any, Any]:
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
         weights = np.ones(features) if self.weights is None else self.weights
         return _core.L1(), self.l1_ratio + (1 - self.l1_ratio) * weights  # ρ|w| + (1 − ρ) ω |w|
 

@@ -63,7 +63,7 @@ def choose_each(
         return np.array([_theory(method, penalty, replace(setup, alpha=float(a)), loss, rows) for a in alphas])
     small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
     paces = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
-    if lanes.refusal(method, penalty) is not None:
+    if not method.handles_path(penalty):
         setups = [replace(setup, alpha=float(a)) for a in alphas]
         return np.array([_one_by_one(method, penalty, s, loss_call, small, paces) for s in setups])
     return _side_by_side(method, penalty, setup, alphas, loss_call, small, paces)
