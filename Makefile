@@ -6,7 +6,7 @@ CXX_FILES := $(wildcard core/*/*.hpp core/*/*.cpp tests/fuzz/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 
-.PHONY: demo test lint format bench reproduce sanitize fuzz clean
+.PHONY: demo test lint format docs-tables bench reproduce sanitize fuzz clean
 .NOTPARALLEL:  # one pip at a time
 
 demo: .venv/installed
@@ -27,6 +27,10 @@ format: .venv/dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
+
+# The tables of the guides that say what goes with what.
+docs-tables: .venv/installed
+	$(BIN)/python docs/tables.py
 
 bench: .venv/installed .venv/peers
 	$(BIN)/python benchmarks/run.py $(ARGS)

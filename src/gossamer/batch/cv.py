@@ -28,8 +28,8 @@ __all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha
 
 
 def _problem(X: Any, y: Any, loss: Any, penalty: Any, fit_intercept: bool, sample_weight: Any) -> Objective:
-    kind = getattr(losses.resolve(loss), "kind", "regression")
-    estimator: Any = BatchRegressor if kind == "regression" else BatchClassifier
+    regression = losses.as_loss(loss).kind == "regression"
+    estimator: Any = BatchRegressor if regression else BatchClassifier
     model = estimator(loss=loss, penalty=penalty, fit_intercept=fit_intercept)
     return model._objective(X, y, sample_weight, 1.0)[0]
 
@@ -76,12 +76,11 @@ def alpha_max(
 def strongest(objective: Objective) -> float:
     """Return α_max of a problem."""
     penalty = objective.penalty
-    if getattr(penalty, "is_set", False) or not callable(getattr(penalty, "dual_norm", None)):
-        raise ValueError(f"{type(penalty).__name__} has no strength that makes all weights zero; give alphas yourself.")
-    weights = getattr(penalty, "weights", None)
+    if penalty.is_set or not penalty.has_dual_norm:
+        raise ValueError(f"{penalty.label} has no strength that makes all weights zero; give alphas yourself.")
     W = np.zeros((objective.features, objective.outputs))
-    if weights is not None and not np.all(weights > 0) and getattr(penalty, "parsed_groups", None) is None:
-        kept = np.flatnonzero(weights == 0)
+    kept = penalty.unpenalised()
+    if kept is not None:
         free = objective.restricted(kept, penalties.NoPenalty())
         W[kept] = solve(free, solvers.resolve("auto", free), tol=1e-10).W
         G = objective.at(W).gradient
@@ -90,9 +89,7 @@ def strongest(objective: Objective) -> float:
         G = objective.at(W).gradient
     top = float(penalty.dual_norm(-objective._as_given(G)))
     if not math.isfinite(top):
-        raise ValueError(
-            f"{type(penalty).__name__} never makes all weights zero, whatever the strength; give alphas yourself."
-        )
+        raise ValueError(f"{penalty.label} never makes all weights zero, whatever the strength; give alphas yourself.")
     return top
 
 

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from gossamer import losses
+from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
 from gossamer.boosting import rounds
 from gossamer.estimators import targets
@@ -57,8 +57,8 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         tasks = Tasks(self, X, y, "round", int(self.max_rounds))
         # A stand-in learns: whatever raises on the way leaves the estimator as it was.
         new = copy.copy(self)
-        loss = losses.resolve(self.loss)
-        penalty = rounds.resolve_penalty(self.penalty)
+        loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
+        penalty = penalties.as_penalty(self.penalty)
         alpha = number(self.alpha, "alpha", least=0)
         rounds.check_order(self.order, self.tol)
         kind = kinds.resolve(self.features)
@@ -192,7 +192,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         return _margins(self._kind, X, self.features_, self.weights_, self.intercept_)
 
     def _takes_sparse(self) -> bool:
-        kind = kinds.BY_NAME.get(self.features) if isinstance(self.features, str) else self.features
+        kind = kinds.KINDS.get(self.features) if isinstance(self.features, str) else self.features
         return bool(getattr(kind, "takes_sparse", True))
 
     def __sklearn_is_fitted__(self) -> bool:

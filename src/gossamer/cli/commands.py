@@ -35,7 +35,7 @@ ALPHA = 1e-5  # where there is no choice
 def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
     """Return the part that a word such as `l1` or `elastic_net(l1_ratio=0.3)` stands for.
 
-    >>> part("elastic_net(l1_ratio=0.3)", penalties.BY_NAME, "penalty").l1_ratio
+    >>> part("elastic_net(l1_ratio=0.3)", penalties.PENALTIES, "penalty").l1_ratio
     0.3
     """
     match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
@@ -59,10 +59,10 @@ def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
 
 def train(options: argparse.Namespace, rows: Source) -> bool:
     """Learn a model from rows; return whether it was interrupted, and is of those that came before."""
-    penalty = part(options.penalty, penalties.BY_NAME, "penalty")
+    penalty = part(options.penalty, penalties.PENALTIES, "penalty")
     auto = options.method == "auto"
-    loss = part(options.loss, losses.BY_NAME, "loss")
-    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.BY_NAME, "method")
+    loss = part(options.loss, losses.LOSSES, "loss")
+    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.METHODS, "method")
     if options.passes < 1:
         raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
     if not 0 <= options.holdout < 1:
@@ -131,7 +131,7 @@ def _strengths(options: argparse.Namespace, method: Any, penalty: Any) -> tuple[
         against = f"{type(method).__name__} with {type(penalty).__name__}"
     if against is None:
         return ALPHA, STRENGTHS
-    has_strength = not (penalty.is_set or isinstance(penalty, penalties.NoPenalty))
+    has_strength = penalty.penalises and not penalty.is_set
     if has_strength and not (options.quiet or options.json):
         sys.stderr.write(f"{against} learns one strength, not a path: alpha {ALPHA:g} (--alpha sets another)\n")
     return ALPHA, None

@@ -64,9 +64,9 @@ class Linear(BaseEstimator):
 
 def has_probabilities(estimator: Any) -> bool:
     """Return whether the loss gives probabilities; say which do otherwise."""
-    loss = losses.resolve(estimator.loss)
-    if not getattr(loss, "probabilistic", False):
-        raise AttributeError(f"{type(loss).__name__} does not give probabilities; 'logistic' and 'multinomial' do.")
+    loss = losses.as_loss(estimator.loss)
+    if not loss.probabilistic:
+        raise AttributeError(f"{loss.label} does not give probabilities; 'logistic' and 'multinomial' do.")
     return True
 
 

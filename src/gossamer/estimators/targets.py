@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import losses
 from gossamer.frozen import record
 from gossamer.validation import Array
 
@@ -114,9 +113,9 @@ def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
         return Targets("multiclass", len(classes), loss, classes)
     if len(classes) == 2 and not grow:
         return Targets("binary", 1, loss, classes)
-    joint = {losses.Logistic: losses.Multinomial, losses.Hinge: losses.MulticlassHinge}.get(type(loss))
+    joint = loss.joint()
     if joint is not None:
-        return Targets("multiclass", len(classes), joint(), classes)
+        return Targets("multiclass", len(classes), joint, classes)
     return Targets("one_vs_rest", len(classes), loss, classes)
 
 

@@ -152,9 +152,9 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
         """Return a learner for the blocks of a source, new or going on from this one's, and the blocks."""
-        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
-        if not hasattr(loss, "_core"):
-            raise ValueError(f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object.")
+        loss, penalty = losses.as_loss(self.loss), penalties.as_penalty(self.penalty)
+        if not loss.compiled:
+            raise ValueError(f"Online learning runs compiled losses, and {loss.label} is a Python object.")
         kind = "regression" if isinstance(self, RegressorMixin) else "classification"
         if (loss.kind == "regression") != (kind == "regression"):
             raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
@@ -197,13 +197,13 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
         """Check everything, then get ready to learn: what raises here leaves the estimator as it was."""
-        loss = losses.resolve(self.loss)
-        if not hasattr(loss, "_core"):
+        loss = losses.as_loss(self.loss)
+        if not loss.compiled:
             raise ValueError(
-                f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object. "
+                f"Online learning runs compiled losses, and {loss.label} is a Python object. "
                 "Use one of the library's, or give compiled functions to CompiledLoss."
             )
-        penalty = penalties.resolve(self.penalty)
+        penalty = penalties.as_penalty(self.penalty)
         strength = self._checked_strength()
         width = None if fresh else self.n_features_in_
         X, y, names = self._checked(X, y, width)

@@ -61,11 +61,7 @@ def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> floa
     for r in range(setup.outputs):
         shares = small.value * np.repeat(weight * slopes[:, r], lengths)
         gradient[:, r] = np.bincount(small.index, shares, setup.features) / len(rows)
-    if isinstance(penalty, penalties.L2Squared):  # no strength makes all weights zero: the grid of a faint ℓ1 part
-        penalty = penalties.ElasticNet(0.0, weights=penalty.weights)
-    if isinstance(penalty, penalties.ElasticNet):
-        penalty = replace(penalty, l1_ratio=max(penalty.l1_ratio, 1e-3))
-    for norm in (penalty, penalties.L1()):  # the first has no use for a weight of zero
+    for norm in (penalty.with_faint_l1(), penalties.L1()):  # the first has no use for a weight of zero
         top = float(norm.dual_norm(-gradient))
         if np.isfinite(top) and top > 0:
             return top

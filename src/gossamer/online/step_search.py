@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import methods, penalties
+from gossamer import methods
 from gossamer.online import lanes
 from gossamer.online.examples import Rows
 from gossamer.schedules import steps
@@ -46,7 +46,7 @@ def check(method: Any, penalty: Any, setup: methods.Setup) -> None:
 
 def default_pace(method: Any) -> float:
     """Return the step before there are rows enough to choose."""
-    return 1.0 if isinstance(method, methods.RDA) else 0.1
+    return float(method.first_pace)
 
 
 def choose(method: Any, penalty: Any, setup: methods.Setup, loss: Any, loss_call: Any, rows: Rows) -> float:
@@ -63,7 +63,7 @@ def choose_each(
         return np.array([_theory(method, penalty, replace(setup, alpha=float(a)), loss, rows) for a in alphas])
     small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
     paces = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
-    if lanes.refusal(method, penalty) is not None:
+    if not method.handles_path(penalty):
         setups = [replace(setup, alpha=float(a)) for a in alphas]
         return np.array([_one_by_one(method, penalty, s, loss_call, small, paces) for s in setups])
     return _side_by_side(method, penalty, setup, alphas, loss_call, small, paces)
@@ -135,12 +135,10 @@ def _side_by_side(
 
 def _compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:
     """Return the same problem over the features that occur, where the penalty allows it."""
-    if not methods.sums_over_features(penalty):
+    if not penalty.sums_over_features:
         return rows, penalty, setup
     small, used = rows.renumbered()
-    if getattr(penalty, "weights", None) is not None:
-        penalty = replace(penalty, weights=penalty.weights[used])
-    return small, penalty, replace(setup, features=max(len(used), 1))
+    return small, penalty.restricted(used), replace(setup, features=max(len(used), 1))
 
 
 def _slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
@@ -163,20 +161,11 @@ def _curvature(loss: Any, rows: Rows, outputs: int) -> float:
 def _candidates(method: Any, loss: Any, rows: Rows, outputs: int) -> Array:
     h = _curvature(loss, rows, outputs)
     slope = float(np.sqrt(np.mean(np.square(_slopes_at_zero(loss, rows, outputs))))) or 1.0
-    if isinstance(method, methods.AdaGrad):
-        return (slope / h) * 2.0 ** np.arange(-8, 0)
-    norm2 = float(rows.squared_norms().mean()) or 1.0
-    if isinstance(method, methods.FTRL):
-        return (slope / h) * 4.0 ** np.arange(-4, 3) / np.sqrt(np.mean(np.square(rows.value)) or 1.0)
-    if isinstance(method, methods.ExponentiatedGradient):
-        largest = float(np.abs(rows.value).max(initial=0.0)) or 1.0
-        return 4.0 ** np.arange(-5, 3) / (slope * largest)
-    paces = 4.0 ** np.arange(-4, 4) / (h * norm2)
-    return 1.0 / paces if isinstance(method, methods.RDA) else paces
+    return method.candidates(h, slope, rows)
 
 
 def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Rows) -> float:
-    """Return c = D / (4 G) (FOBOS, Theorem 6 and §3) or γ = G / D (RDA, Theorem 1)."""
+    """Return the papers' step from a bound D on ‖w*‖ and a bound G on the gradients."""
     z = np.zeros((len(rows), setup.outputs))
     y = rows.y[:, 0] if loss.kind == "multiclass" else rows.y
     values = loss.value(z, y)
@@ -184,21 +173,15 @@ def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Ro
     lipschitz = loss.lipschitz or float(np.abs(_slopes_at_zero(loss, rows, setup.outputs)).max())
     g = lipschitz * float(np.sqrt(rows.squared_norms().max())) or 1.0
     d = _diameter(penalty, setup, start) or 1.0
-    return g / d if isinstance(method, methods.RDA) else d / (4 * g)
+    return float(method.theory(d, g))
 
 
 def _diameter(penalty: Any, setup: methods.Setup, start: float) -> float:
     """Return a bound on ‖w*‖₂: a ball's radius, or what αΩ(w*) ≤ F(0) gives."""
-    if isinstance(penalty, (penalties.L1Ball, penalties.L2Ball, penalties.Simplex, penalties.GroupL2Ball)):
-        return float(penalty.radius)
-    if setup.alpha <= 0 or penalty.is_set or isinstance(penalty, (penalties.NoPenalty, penalties.KL)):
+    reach = penalty.reach(setup.alpha, start)
+    if reach is None:
         raise ValueError(
             f"step='theory' needs a bound on the weights: alpha > 0 with a norm, or a ball. "
-            f"{type(penalty).__name__} with alpha={setup.alpha:g} gives none; use step='auto' or a number."
+            f"{penalty.label} with alpha={setup.alpha:g} gives none; use step='auto' or a number."
         )
-    if isinstance(penalty, penalties.L2Squared):
-        return float(np.sqrt(2 * start / setup.alpha))
-    if isinstance(penalty, penalties.ElasticNet) and penalty.l1_ratio < 0.5:
-        return float(np.sqrt(2 * start / (setup.alpha * (1 - penalty.l1_ratio))))
-    ratio = penalty.l1_ratio if isinstance(penalty, penalties.ElasticNet) else 1.0
-    return start / (setup.alpha * ratio)
+    return float(reach)

@@ -38,7 +38,7 @@ class Problem:
     @property
     def widens(self) -> bool:
         """Whether features may come later."""
-        return methods.sums_over_features(self.penalty) and self.method.grows
+        return self.penalty.sums_over_features and self.method.grows
 
     @property
     def needs_classes(self) -> bool:
@@ -58,7 +58,7 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
     find_width = features is None and not problem.widens
     if find_width and not source.rereadable:
         raise ValueError(
-            f"{type(problem.method).__name__} with {type(problem.penalty).__name__} must know the number of features "
+            f"{type(problem.method).__name__} with {problem.penalty.label} must know the number of features "
             "before the first row, and this source can be read only once: give features (--features N)."
         )
     blocks = source.blocks()

@@ -122,9 +122,9 @@ class Trainer:
     def grown(self, features: int, targets: Targets) -> Trainer:
         """Return a trainer with the same state, made for more features or outputs, or for fewer that all came."""
         setup = self.setup
-        if not (methods.sums_over_features(self.penalty) and self.method.grows):
+        if not (self.penalty.sums_over_features and self.method.grows):
             raise ValueError(
-                f"{type(self.method).__name__} with {type(self.penalty).__name__} couples features and cannot grow "
+                f"{type(self.method).__name__} with {self.penalty.label} couples features and cannot grow "
                 f"from {setup.features} features and {setup.outputs} outputs; start with all of them, or use a "
                 "penalty on single features."
             )
