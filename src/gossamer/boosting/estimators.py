@@ -44,9 +44,6 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
     def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
         return weight
 
-    def _predicted(self, z: Array) -> Array:
-        raise NotImplementedError
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> Any:
         """Learn from all rows.
@@ -154,7 +151,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             else:
                 loss = np.sum(coded.loss.value(z, encoded), axis=1)
             measure = r2_score if coded.kind == "regression" else accuracy_score
-            return float(np.mean(loss)), float(measure(y, self._predicted(z)))
+            return float(np.mean(loss)), float(measure(y, coded.predictions(z)))
 
         return measured
 

@@ -201,11 +201,11 @@ def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
 
 
 def _answer_lines(fit: Model, block: Block, z: Any, options: argparse.Namespace) -> Iterator[str]:
-    columns = [np.atleast_2d(fit.answers(z).T).T.astype(object)]
+    columns = [np.atleast_2d(fit.targets.predictions(z).T).T.astype(object)]
     if options.proba:
-        columns.append(fit.probabilities(z).astype(object))
+        columns.append(fit.targets.probabilities(z).astype(object))
     if options.scores:
-        columns.append(np.atleast_2d(fit.decisions(z).T).T.astype(object))
+        columns.append(np.atleast_2d(fit.targets.decisions(z).T).T.astype(object))
     tags = block.tags if block.tags is not None and any(block.tags) else None
     for i, row in enumerate(np.hstack(columns).tolist()):
         yield "\t".join([str(word) for word in row] + ([tags[i]] if tags else [])) + "\n"

@@ -145,7 +145,7 @@ def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str
         values = fit.loss.value(z, y[:, 0].astype(np.int64) if fit.kind == "multiclass" else y)
         loss += float(np.sum(values))
         count += n
-        answers = fit.answers(z)
+        answers = fit.targets.predictions(z)
         if fit.kind == "regression":
             wrong += float(np.sum((answers - block.label) ** 2))
             total, squares = total + float(block.label.sum()), squares + float((block.label**2).sum())
