@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import compute_class_weight
 
 import gossamer as gs
-from gossamer.online.examples import SeededOrders
+from gossamer.online.passes import SeededOrders
 from gossamer.online.trainer import Trainer
 
 N, D = 120, 8

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 import gossamer as gs
 from gossamer import _core, methods
 from gossamer.online import lanes, path_trainer, step_search
-from gossamer.online.examples import Rows, csr_arrays
+from gossamer.sources.rows import Rows, csr_arrays
 from test_online_laws import LOGISTIC, MULTINOMIAL, PROBLEMS, features
 
 ALPHAS = [0.3, 0.1, 0.04, 0.01, 0.001, 0.0]

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from gossamer.model import file_format
-from gossamer.online.examples import Rows
 from gossamer.online.stream import Streaming
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Position
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 NAME = "gossamer.checkpoint"

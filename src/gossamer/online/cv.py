@@ -15,9 +15,9 @@ from gossamer import methods
 from gossamer.estimators import targets
 from gossamer.estimators.callbacks import Tasks
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
-from gossamer.online.examples import Rows
 from gossamer.online.path_trainer import PathTrainer, checked_alphas
 from gossamer.online.trainer import Trainer
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]

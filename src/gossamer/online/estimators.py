@@ -26,9 +26,10 @@ from gossamer.estimators.linear import (
     several_labels,
     some_weight,
 )
-from gossamer.online.examples import Rows, SeededOrders, csr_arrays
+from gossamer.online.passes import SeededOrders
 from gossamer.online.stream import Problem, Streaming, settled
 from gossamer.online.trainer import Trainer
+from gossamer.sources.rows import Rows, csr_arrays
 from gossamer.validation import Array, number
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]

@@ -20,10 +20,10 @@ import numpy as np
 from gossamer import _core, methods, penalties
 from gossamer.estimators.targets import Targets
 from gossamer.online import lanes, step_search
-from gossamer.online.examples import Rows
 from gossamer.online.lanes import Lanes
 from gossamer.online.trainer import Trainer, grow
 from gossamer.schedules import steps
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array, floats
 
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
@@ -81,13 +81,13 @@ class PathTrainer(Trainer):
     >>> import scipy.sparse as sp
     >>> import gossamer as gs
     >>> from gossamer import methods
-    >>> from gossamer.online import examples
+    >>> from gossamer.sources import rows
     >>> from gossamer.estimators import targets
     >>> coded = targets.for_labels(np.array(["ham", "spam"]), gs.Logistic(), grow=False)
     >>> setup = methods.Setup(features=3, outputs=1, alpha=0.0, fit_intercept=True)
     >>> trainer = PathTrainer(gs.Fobos(1.0), gs.L1(), setup, coded, np.array([1.0, 0.1, 0.01]))
     >>> X = sp.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
-    >>> trainer.learn(examples.Rows(*examples.csr_arrays(X), coded.encode(np.array(["spam", "ham"])), None))
+    >>> trainer.learn(rows.Rows(*rows.csr_arrays(X), coded.encode(np.array(["spam", "ham"])), None))
     >>> trainer.nonzeros().tolist()
     [1, 3, 3]
     """

@@ -20,8 +20,8 @@ import numpy as np
 
 from gossamer import methods, penalties
 from gossamer.online import lanes
-from gossamer.online.examples import Rows
 from gossamer.schedules import steps
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 PREFIX = 2048

@@ -11,7 +11,6 @@ import numpy as np
 from gossamer import methods
 from gossamer.estimators import targets
 from gossamer.frozen import record
-from gossamer.online.examples import Rows
 from gossamer.online.trainer import Trainer
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
@@ -125,8 +124,7 @@ class Streaming:
         weight = block.weight if self._reweigh is None else self._reweigh(block.label, block.weight, coded)
         self.trainer = self._trainer_for(block.width, coded)
         self.width = max(self.width, block.width)
-        rows = Rows(block.starts[:-1], block.starts[1:], block.index, block.value, encoded, weight)
-        rows = rows.without_zero_weights()
+        rows = replace(block.rows, y=encoded, weight=weight).without_zero_weights()
         self.trainer.check_steps(len(rows))
         self.trainer.learn(rows)
 

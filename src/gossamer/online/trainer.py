@@ -14,8 +14,8 @@ import numpy as np
 from gossamer import _core, methods
 from gossamer.estimators.targets import Targets
 from gossamer.online import step_search
-from gossamer.online.examples import Rows
 from gossamer.schedules import steps
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 
@@ -30,13 +30,13 @@ class Trainer:
     >>> import scipy.sparse as sp
     >>> import gossamer as gs
     >>> from gossamer import methods
-    >>> from gossamer.online import examples
+    >>> from gossamer.sources import rows
     >>> from gossamer.estimators import targets
     >>> coded = targets.for_labels(np.array(["ham", "spam"]), gs.Logistic(), grow=False)
     >>> setup = methods.Setup(features=3, outputs=1, alpha=1e-3, fit_intercept=True)
     >>> trainer = Trainer(gs.Fobos(1.0), gs.L1(), setup, coded)
     >>> X = sp.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
-    >>> trainer.learn(examples.Rows(*examples.csr_arrays(X), coded.encode(np.array(["spam", "ham"])), None))
+    >>> trainer.learn(rows.Rows(*rows.csr_arrays(X), coded.encode(np.array(["spam", "ham"])), None))
     >>> W, b = trainer.read()
     >>> W.shape, trainer.rounds
     ((3, 1), 2)
