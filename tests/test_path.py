@@ -13,7 +13,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import gossamer as gs
 from gossamer import _core, methods
-from gossamer.online import lanes, path_trainer, step_search
+from gossamer.online import lanes, step_search, strategies
+from gossamer.online.path import LearnedPath
 from gossamer.sources.rows import Rows, csr_arrays
 from test_online_laws import LOGISTIC, MULTINOMIAL, PROBLEMS, features
 
@@ -329,7 +330,7 @@ def test_the_grid_starts_where_weights_begin():
     top = gs.OnlineRegressorCV(4, shuffle=False).fit(X, y).alphas_[0]
     gradient = (X - X.mean(axis=0)).T @ (y - y.mean()) / len(y)
     assert_allclose(top, np.abs(gradient).max(), rtol=1e-9)
-    assert_allclose(gs.OnlineRegressorCV(4).fit(X, y).alphas_ / top, np.geomspace(1, path_trainer.SPAN, 4), rtol=1.0)
+    assert_allclose(gs.OnlineRegressorCV(4).fit(X, y).alphas_ / top, np.geomspace(1, strategies.SPAN, 4), rtol=1.0)
 
 
 @pytest.mark.parametrize(
@@ -431,7 +432,7 @@ def test_the_logistic_loss_of_lanes_is_the_logistic_loss(z):
         row.teach(learner, np.ones(1), _core.loss_call(gs.Logistic()._core()))
         loss, slope = gs.Logistic().value([sign * z], [1.0])[0], gs.Logistic().slope([sign * z], [1.0])[0]
         assert_allclose(learner.losses[0], loss, rtol=1e-15, atol=1e-300)
-        W, _ = path._trainer.read_lane(0)
+        W, _ = LearnedPath(path._trainer).read(0)
         assert_allclose(W[0, 0], sign * z - slope, rtol=1e-15)
 
 
@@ -612,7 +613,7 @@ def test_the_search_is_that_of_one_strength():
     for alpha, pace in zip(path.alphas_, path.path_step_, strict=True):
         setup = replace(trainer.setup, alpha=float(alpha))
         assert pace == step_search.choose(
-            trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer._loss_call, rows
+            trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer.loss_call, rows
         )
 
 

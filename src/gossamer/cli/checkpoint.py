@@ -24,7 +24,8 @@ from gossamer.validation import Array
 
 NAME = "gossamer.checkpoint"
 SCHEMA = "checkpoint 1"
-_OF_THE_COMMAND = ("method", "penalty", "setup", "targets")  # made again from the settings
+_OF_THE_COMMAND = ("method", "penalty", "setup", "targets", "strategy")  # made again from the settings
+_EARLIER_NAMES = {"pace": "setting", "paces": "steps"}  # in checkpoints of version 0.1
 
 
 class Checkpoint:
@@ -147,16 +148,20 @@ def _restore(stream: Streaming, tree: dict[str, Any]) -> None:
     features, outputs = tree["room"]
     fresh = stream.made(features, stream.coded_for(classes, outputs))
     state = fresh.__getstate__()
-    for name, value in tree["trainer"].items():
-        old = state[name]
+    for name, value in _renamed(tree["trainer"]).items():
+        old = state.get(name)
         if name == "buffer":
             state[name] = None if value is None else Rows(**value)
         elif dataclasses.is_dataclass(old) and isinstance(value, dict):
-            state[name] = dataclasses.replace(old, **value)  # type: ignore[type-var]
-        else:
+            state[name] = dataclasses.replace(old, **_renamed(value))  # type: ignore[type-var]
+        elif name in state:
             state[name] = value
     fresh.__setstate__(state)
     stream.trainer = fresh
+
+
+def _renamed(values: dict[str, Any]) -> dict[str, Any]:
+    return {_EARLIER_NAMES.get(name, name): value for name, value in values.items()}
 
 
 # State as a tree of JSON values, its arrays beside it.

@@ -11,17 +11,16 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gossamer import losses, methods, penalties
 from gossamer.cli.checkpoint import Checkpoint
-from gossamer.cli.run import Progress, choose_strength, fitted, measured, run
+from gossamer.cli.run import Progress, fitted, measured, run
 from gossamer.model.model import Model, load, save
 from gossamer.online import lanes
-from gossamer.online.path_trainer import PathTrainer
+from gossamer.online.strategies import ManyStrengths, OneStrength
 from gossamer.online.stream import Problem, Streaming, as_classes
 from gossamer.registry import resolve
 from gossamer.sources.base import Source
@@ -67,25 +66,22 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
     if not 0 <= options.holdout < 1:
         raise ValueError(f"--holdout must be a fraction from 0 to below 1; {options.holdout} was given.")
-    alpha, path = _strengths(options, method, penalty)
+    strategy = _strategy(options, method, penalty)
     problem = Problem(
         loss,
         penalty,
-        alpha,
+        strategy,
         method,
         not options.no_intercept,
         options.average,
         options.grow,
         None if options.classes is None else _classes(options.classes),
         options.features,
-        path,
     )
     if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
         raise ValueError("--passes and --holdout read the data again, which standard input and pipes cannot be.")
-    facts = {"penalty": options.penalty, "alpha": alpha, "method": options.method, "passes": options.passes}
+    facts = {"penalty": options.penalty, "alpha": strategy.alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
-    if path is not None:
-        stream.make = partial(PathTrainer, alphas=path)
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
     show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)
@@ -96,8 +92,6 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         if stream.trainer is None:
             raise
         interrupted = True
-    if stream.trainer is not None and path is not None:
-        facts |= choose_strength(stream)
     fit = fitted(stream, rows, facts)
     show.clear()
     test = measured(fit, rows, options.holdout) if options.holdout and not interrupted else None
@@ -113,28 +107,28 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     return interrupted
 
 
-def _strengths(options: argparse.Namespace, method: Any, penalty: Any) -> tuple[float, int | None]:
-    """Return the one strength, or how many are learned at once: a path, unless --alpha or the problem is against it."""
+def _strategy(options: argparse.Namespace, method: Any, penalty: Any) -> OneStrength | ManyStrengths:
+    """Return the strengths to learn at: a path, unless --alpha is given or the problem has none."""
     if options.alpha is not None:
         if options.path is not None:
             raise ValueError("--alpha is one strength and --path chooses one of several: give one of the two.")
-        return number(options.alpha, "--alpha", least=0), None
+        return OneStrength(number(options.alpha, "--alpha", least=0))
     if options.path is not None:
         if options.average or options.grow or options.path < 2:
             raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
         lanes.check(method, penalty)
-        return ALPHA, options.path
+        return ManyStrengths(options.path)
     try:
         lanes.check(method, penalty)
         against = "--average" if options.average else "--grow" if options.grow else None
     except ValueError:
         against = f"{type(method).__name__} with {type(penalty).__name__}"
     if against is None:
-        return ALPHA, STRENGTHS
+        return ManyStrengths(STRENGTHS)
     has_strength = not (penalty.is_set or isinstance(penalty, penalties.NoPenalty))
     if has_strength and not (options.quiet or options.json):
         sys.stderr.write(f"{against} learns one strength, not a path: alpha {ALPHA:g} (--alpha sets another)\n")
-    return ALPHA, None
+    return OneStrength(ALPHA)
 
 
 def _tell_training(
@@ -306,12 +300,11 @@ class Meter:
         if trainer is None:
             return
         if self.remember:
-            self._keep(progress.seen, _mean_loss(progress)[0])
+            self._keep(progress.seen, trainer.strategy.mean_loss(trainer))
         if not self.shows or now - self.last < 0.25:
             return
         rate = (progress.seen - self.first) / max(self.seconds, 1e-9)
-        loss, lane = _mean_loss(progress)
-        used = int(trainer.read()[0].any(axis=1).sum() if lane is None else trainer.nonzeros()[lane])
+        loss, used = trainer.strategy.mean_loss(trainer), trainer.strategy.count_used(trainer)
         left = (
             (1 - done) * self.seconds / (done - self.begun_at) if progress.share > 0 and done > self.begun_at else None
         )
@@ -332,15 +325,6 @@ class Meter:
         self.seconds = time.perf_counter() - self.began
         if self.width:
             sys.stderr.write("\r" + " " * self.width + "\r")
-
-
-def _mean_loss(progress: Progress) -> tuple[float, int | None]:
-    """Return the mean loss so far, and which strength of a path it is of: the best."""
-    trainer = progress.stream.trainer
-    if progress.stream.problem.path is None:
-        return trainer.loss_seen / max(trainer.weight_seen, 1e-300), None
-    losses = trainer.progressive()[0]
-    return float(losses.min()), int(np.argmin(losses))
 
 
 def _classes(words: str) -> Any:

@@ -11,6 +11,8 @@ import numpy as np
 from gossamer.cli.checkpoint import Checkpoint
 from gossamer.frozen import record
 from gossamer.model import model
+from gossamer.online.passes import passes
+from gossamer.online.path import LearnedPath
 from gossamer.online.stream import Streaming, settled
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
@@ -55,75 +57,79 @@ def parted(block: Block, fraction: float, held: bool) -> Block:
 def run(
     stream: Streaming,
     source: Source,
-    passes: int = 1,
+    most: int = 1,
     holdout: float = 0.0,
     checkpoint: Checkpoint | None = None,
-    each: Callable[[Progress], None] | None = None,
+    show: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Teach the stream all rows but those held out, going on from a checkpoint where there is one."""
-    at = None if checkpoint is None else checkpoint.resume(stream, source)
-    position, done, seen = at if at is not None else (None, 0, 0)
-    blocks: Iterator[Block] | None = None
-    if at is None:
-        stream.problem, blocks = settled(stream.problem, source)
+    """Teach the stream all rows but those held out, `most` times, going on from a checkpoint where there is one."""
+    resumed = None if checkpoint is None else checkpoint.resume(stream, source)
+    position, done, seen = resumed or (None, 0, 0)
+    first: Iterator[Block] | None = None
+    if resumed is None:
+        stream.problem, first = settled(stream.problem, source)
         stream.width = stream.problem.features or 0
+
+    def blocks(number: int) -> Iterator[Block]:
+        nonlocal seen
+        begins = number == done + 1
+        for block in first if begins and first is not None else source.blocks(position if begins else None):
+            yield parted(block, holdout, held=False)
+            seen += len(block)
+            if show is not None:
+                show(Progress(stream, source, number - 1, seen, block.share))
+            if checkpoint is not None:
+                checkpoint.offer(stream, source, block.position, number - 1, seen)
+
     try:
-        while done < passes:
-            if done > 0 and stream.problem.path and not stream.trainer.repeats:
-                # rows seen before do not judge strengths
-                stream.trainer.repeats.append([stream.trainer.rounds, math.inf])
-            for block in blocks or source.blocks(position):
-                stream.learn(parted(block, holdout, held=False))
-                seen += len(block)
-                if each is not None:
-                    each(Progress(stream, source, done, seen, block.share))
-                if checkpoint is not None:
-                    checkpoint.offer(stream, source, block.position, done, seen)
-            done, position, blocks = done + 1, None, None
+        list(passes(stream, blocks, most, done=done))
     except BaseException:
         if checkpoint is not None:
             checkpoint.finish()
         raise
 
 
-def choose_strength(stream: Streaming) -> dict[str, Any]:
-    """Choose of all strengths the one with the least progressive loss; return what is known of all."""
-    trainer = stream.trainer
-    loss, error = trainer.progressive()
+def choose_strength(path: LearnedPath) -> tuple[int, dict[str, Any]]:
+    """Return which of the strengths has the least progressive loss, and what is known of all."""
+    loss, error = path.progressive()
     best = int(np.argmin(np.where(np.isfinite(loss), loss, np.inf)))
     known = {
-        "alpha": float(trainer.pace.alphas[best]),
+        "alpha": float(path.alphas[best]),
         "path": {
-            "alphas": trainer.pace.alphas.tolist(),
+            "alphas": path.alphas.tolist(),
             "progressive_loss": [x if math.isfinite(x) else None for x in loss.tolist()],
             "standard_error": [x if math.isfinite(x) else None for x in error.tolist()],
-            "nonzeros": trainer.nonzeros().tolist(),
+            "nonzeros": path.nonzeros().tolist(),
         },
     }
-    stream.lane = best
-    return known | {"progressive_loss": float(loss[best]), "step": float(trainer.pace.paces[best])}
+    return best, known | {"progressive_loss": float(loss[best]), "step": float(path.steps[best])}
 
 
 def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Model:
     """Return the model of what was learned so far."""
-    if stream.trainer is None:
+    trainer = stream.trainer
+    if trainer is None:
         raise ValueError("The source has no rows: there is nothing to learn from.")
-    W, b = stream.trainer.read() if stream.lane is None else stream.trainer.read_lane(stream.lane)
+    if trainer.strategy.judges:
+        path = LearnedPath(trainer)
+        lane, of_path = choose_strength(path)
+        (W, b), facts = path.read(lane), facts | of_path
+    else:
+        W, b = trainer.read()
     W = W[: stream.width]
     used = model.used_features(W)
     named = len(used) > 0 and source.name(int(used[0])) is not None
     names = {j: source.name(j) for j in used.tolist()} if named else None
     others = {j: source.other_name(j) for j in used.tolist()} if source.collisions else {}
-    seen = stream.trainer.weight_seen
     known = {
-        "rows": stream.trainer.rounds,
-        "progressive_loss": stream.trainer.loss_seen / seen if seen > 0 else None,
-        "step": float(stream.trainer.pace) if isinstance(stream.trainer.pace, (int, float)) else None,
+        "rows": trainer.rounds,
+        "progressive_loss": trainer.loss_seen / trainer.weight_seen if trainer.weight_seen > 0 else None,
+        "step": float(trainer.setting) if isinstance(trainer.setting, (int, float)) else None,
         "collisions": source.collisions,
         "skipped_lines": source.rejects.count,
     }
     return model.from_weights(
-        stream.trainer.targets,
+        trainer.targets,
         W,
         b,
         names,

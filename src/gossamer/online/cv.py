@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from gossamer import methods
-from gossamer.estimators import targets
-from gossamer.estimators.callbacks import Tasks
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
-from gossamer.online.path_trainer import PathTrainer, checked_alphas
-from gossamer.online.trainer import Trainer
-from gossamer.sources.rows import Rows
+from gossamer.online.passes import Pass
+from gossamer.online.path import LearnedPath
+from gossamer.online.strategies import ManyStrengths, checked_alphas
 from gossamer.validation import Array
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]
@@ -33,68 +28,41 @@ class _Choice:
 class _Path(_Online):
     """What the two estimators share: the trainer with lanes, the choice, and the path."""
 
-    _trainer: PathTrainer
     _single: Any  # the estimator with one strength
     # Settings of the estimator with one strength that a path does not have.
     tol: float | None = None
     average: bool = False
     grow: bool = False
 
-    # Learning
-
     _one_model = False
 
-    def _checked_strength(self) -> Any:
+    def _strategy(self) -> Any:
         if self.select not in ("best", "sparsest"):
             raise ValueError(f"select must be 'best' or 'sparsest'; {self.select!r} was given.")
         most = self.max_nonzeros
         if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 0):
             raise ValueError(f"max_nonzeros must be a whole number, 0 or more, or None; {most!r} was given.")
-        return checked_alphas(self.alphas)
+        return ManyStrengths(checked_alphas(self.alphas))
 
-    def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
-        setup = methods.Setup(features, coded.outputs, 0.0, bool(self.fit_intercept))
-        return PathTrainer(methods.resolve_for(self.method, penalty, coded.loss), penalty, setup, coded, strength)
-
-    def _streamed(self, strength: Any) -> tuple[float, Any]:
-        return 0.0, partial(PathTrainer, alphas=strength)
-
-    def _repeating(self, trainer: Any) -> contextlib.AbstractContextManager[None]:
-        return trainer.repeating()
-
-    def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
-        for done in range(max_passes):
-            order = rows.taken(random.permutation(len(rows))) if self.shuffle else rows
-            if done == 0:
-                self._trainer.learn(order)
-            else:
-                with self._repeating(self._trainer):
-                    self._trainer.learn(order)
-            self._read_once = _ReadOnce()
-            self.n_iter_ += 1
-            if self.verbose:
-                print(
-                    f"pass {self.n_iter_}: progressive loss {self.progressive_loss_:.6g} at alpha = {self.alpha_:.3g}, "
-                    f"{self.path_nonzeros_[self._choice().lane]} weights",
-                    flush=True,
-                )
-            if tasks.turn(dict):
-                return
+    def _pass_words(self, done: Pass) -> str:
+        return (
+            f"pass {done.number}: progressive loss {self.progressive_loss_:.6g} at alpha = {self.alpha_:.3g}, "
+            f"{self.path_nonzeros_[self._choice().lane]} weights"
+        )
 
     # The choice
 
     def _choice(self) -> _Choice:
         """Return the strength in use: chosen once after each change."""
-        if not hasattr(self, "_trainer"):
-            raise AttributeError("The path exists once the estimator is fitted.")
+        path = self._path()
         if self._read_once.choice is None:
-            self._read_once.choice = self._choose()
+            self._read_once.choice = self._choose(path)
         return self._read_once.choice
 
-    def _choose(self) -> _Choice:
-        loss, error = self._trainer.progressive()
+    def _choose(self, path: LearnedPath) -> _Choice:
+        loss, error = path.progressive()
         loss = np.where(np.isfinite(loss), loss, np.inf)
-        nonzeros = self._trainer.nonzeros()
+        nonzeros = path.nonzeros()
         allowed = np.full(len(loss), True) if self.max_nonzeros is None else nonzeros <= self.max_nonzeros
         if not allowed.any():
             warnings.warn(
@@ -114,33 +82,35 @@ class _Path(_Online):
     def _read(self) -> tuple[Array, Array]:
         check_is_fitted(self, "_trainer")
         if self._read_once.weights is None:
-            self._read_once.weights = self._trainer.read_lane(self._choice().lane)
+            self._read_once.weights = LearnedPath(self._trainer).read(self._choice().lane)
         return self._read_once.weights
 
     # The path
 
+    def _path(self) -> LearnedPath:
+        if not hasattr(self, "_trainer"):
+            raise AttributeError("The path exists once the estimator is fitted.")
+        return LearnedPath(self._trainer)
+
     @property
     def alphas_(self) -> Array:
         """The strengths, from the largest to the smallest."""
-        self._choice()
-        return self._trainer.pace.alphas
+        return self._path().alphas
 
     @property
     def alpha_(self) -> float:
         """The strength in use."""
-        return float(self._trainer.pace.alphas[self._choice().lane])
+        return float(self.alphas_[self._choice().lane])
 
     @property
     def path_loss_(self) -> Array:
         """The progressive loss at each strength."""
-        self._choice()
-        return self._trainer.progressive()[0]
+        return self._path().progressive()[0]
 
     @property
     def path_loss_se_(self) -> Array:
         """The standard error of the progressive loss at each strength."""
-        self._choice()
-        return self._trainer.progressive()[1]
+        return self._path().progressive()[1]
 
     @property
     def path_nonzeros_(self) -> Array:
@@ -150,23 +120,20 @@ class _Path(_Online):
     @property
     def path_step_(self) -> Array:
         """The step at each strength; 1 where a schedule is followed."""
-        self._choice()
-        return self._trainer.pace.paces
+        return self._path().steps
 
     @property
     def coef_path_(self) -> list[Any]:
         """The weights at each strength, sparse, one row an output."""
-        self._choice()
-        starts, index, value = self._trainer.read_sparse()
+        starts, index, value = self._path().read_sparse()
         k, d = self._trainer.setup.outputs, self._trainer.setup.features
         whole = sp.csr_array((value, index, starts), shape=(len(starts) - 1, d))
-        return [whole[i * k : (i + 1) * k] for i in range(len(self._trainer.pace.alphas))]
+        return [whole[i * k : (i + 1) * k] for i in range(len(self.alphas_))]
 
     @property
     def intercept_path_(self) -> Array:
         """The intercepts at each strength, one column an output."""
-        self._choice()
-        return self._trainer.intercepts()
+        return self._path().intercepts()
 
     @property
     def progressive_loss_(self) -> float:
@@ -192,7 +159,7 @@ class _Path(_Online):
         shared = self._single._get_param_names()
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in shared}
         model = self._single(**settings, alpha=float(self.alphas_[lane]))
-        model._trainer = self._trainer.alone(lane)
+        model._trainer = LearnedPath(self._trainer).alone(lane)
         model._read_once = _ReadOnce()
         model._sparse = False
         for name in ("n_features_in_", "feature_names_in_", "classes_", "n_iter_"):

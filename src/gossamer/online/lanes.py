@@ -16,10 +16,10 @@ TOGETHER = 8  # lanes on one thread: those of the default method then learn in r
 
 @record
 class Lanes:
-    """What the lanes differ in: the strength and the pace of each."""
+    """What the lanes differ in: the strength and the step of each."""
 
     alphas: Array
-    paces: Array
+    steps: Array
 
 
 def refusal(method: Any, penalty: Any) -> Exception | None:
@@ -70,5 +70,5 @@ def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, together
             maker = partial(_core.ftrl_lanes, float(method.beta))
     rows = methods.rowwise(penalty, setup)
     assert rows is not None
-    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces), together)
+    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps), together)
     return maker(*rows, settings)

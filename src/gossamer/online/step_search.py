@@ -28,8 +28,8 @@ PREFIX = 2048
 FIRST = 16
 
 
-def checkpoint(n: int) -> int:
-    """Return the length of the prefix that decides after n rows: a power of two, or 0 before the first."""
+def deciding_rows(n: int) -> int:
+    """Return how many of the first rows decide after n rows: a power of two, or 0 before there are enough."""
     return min(PREFIX, 1 << (n.bit_length() - 1)) if n >= FIRST else 0
 
 
@@ -44,7 +44,7 @@ def check(method: Any, penalty: Any, setup: methods.Setup) -> None:
         _diameter(penalty, setup, 1.0)
 
 
-def default_pace(method: Any) -> float:
+def default_step(method: Any) -> float:
     """Return the step before there are rows enough to choose."""
     return 1.0 if isinstance(method, methods.RDA) else 0.1
 
@@ -62,23 +62,25 @@ def choose_each(
     if method.pace == "theory":
         return np.array([_theory(method, penalty, replace(setup, alpha=float(a)), loss, rows) for a in alphas])
     small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
-    paces = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
+    candidates = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
     if lanes.refusal(method, penalty) is not None:
         setups = [replace(setup, alpha=float(a)) for a in alphas]
-        return np.array([_one_by_one(method, penalty, s, loss_call, small, paces) for s in setups])
-    return _side_by_side(method, penalty, setup, alphas, loss_call, small, paces)
+        return np.array([_one_by_one(method, penalty, s, loss_call, small, candidates) for s in setups])
+    return _side_by_side(method, penalty, setup, alphas, loss_call, small, candidates)
 
 
-def _one_by_one(method: Any, penalty: Any, setup: methods.Setup, loss_call: Any, rows: Rows, paces: Array) -> float:
+def _one_by_one(
+    method: Any, penalty: Any, setup: methods.Setup, loss_call: Any, rows: Rows, candidates: Array
+) -> float:
     """Return the best of some steps: the better half after the first quarter of the rows, the best on the rest."""
-    tried = [(float(pace), method.make(penalty, setup)) for pace in paces]
+    tried = [(float(step), method.make(penalty, setup)) for step in candidates]
     begin = 0
     for end in (len(rows) // 4, len(rows)):
         part = rows.part(begin, end)
         scores = []
-        for pace, learner in tried:
+        for step, learner in tried:
             before, seen = learner.loss_seen, learner.weight_seen
-            part.teach(learner, steps(method.schedule(pace), begin + 1, len(part)), loss_call)
+            part.teach(learner, steps(method.schedule(step), begin + 1, len(part)), loss_call)
             loss = (learner.loss_seen - before) / (learner.weight_seen - seen)
             scores.append(loss if np.isfinite(loss) else np.inf)
         best = np.argsort(scores, kind="stable")[: len(tried) // 2]
@@ -87,7 +89,7 @@ def _one_by_one(method: Any, penalty: Any, setup: methods.Setup, loss_call: Any,
 
 
 def _side_by_side(
-    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss_call: Any, rows: Rows, paces: Array
+    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss_call: Any, rows: Rows, candidates: Array
 ) -> Array:
     """Return the same for each strength, trying the steps of one or several of them in one pass."""
     quarter = len(rows) // 4
@@ -111,7 +113,7 @@ def _side_by_side(
         return np.take_along_axis(tried, order, axis=1)
 
     def best(some: Array) -> Array:
-        tried = ranked(some, np.tile(paces, (len(some), 1)), 0, quarter)[:, : len(paces) // 2]
+        tried = ranked(some, np.tile(candidates, (len(some), 1)), 0, quarter)[:, : len(candidates) // 2]
         return ranked(some, tried, quarter, len(rows))[:, 0]
 
     groups = [alphas[i : i + 2] for i in range(0, len(alphas), 2)]  # the better halves of two are as many as all of one
@@ -171,8 +173,8 @@ def _candidates(method: Any, loss: Any, rows: Rows, outputs: int) -> Array:
     if isinstance(method, methods.ExponentiatedGradient):
         largest = float(np.abs(rows.value).max(initial=0.0)) or 1.0
         return 4.0 ** np.arange(-5, 3) / (slope * largest)
-    paces = 4.0 ** np.arange(-4, 4) / (h * norm2)
-    return 1.0 / paces if isinstance(method, methods.RDA) else paces
+    candidates = 4.0 ** np.arange(-4, 4) / (h * norm2)
+    return 1.0 / candidates if isinstance(method, methods.RDA) else candidates
 
 
 def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Rows) -> float:
