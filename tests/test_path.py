@@ -366,7 +366,7 @@ def test_given_strengths_are_sorted_and_unique():
 
 
 def test_the_best_is_the_lowest_loss():
-    path = gs.OnlineClassifierCV(8, shuffle=False).fit(X, LOGISTIC.y)
+    path = gs.OnlineClassifierCV(8, select="best", shuffle=False).fit(X, LOGISTIC.y)
     assert path.alpha_ == path.alphas_[np.argmin(path.path_loss_)]
     assert path.progressive_loss_ == path.path_loss_.min()
     assert_array_equal(path.nonzero_features_, np.flatnonzero(path.coef_[0]))
@@ -381,7 +381,8 @@ def few_of_many(n=500, d=40, seed=0):
 
 def test_the_sparsest_is_within_one_standard_error():
     X, y = few_of_many()
-    path = gs.OnlineClassifierCV(12, select="sparsest", random_state=0).fit(X, y)
+    path = gs.OnlineClassifierCV(12, random_state=0).fit(X, y)
+    assert path.select == "sparsest"
     best = np.argmin(path.path_loss_)
     near = np.flatnonzero(path.path_loss_ <= path.path_loss_[best] + path.path_loss_se_[best])
     chosen = int(np.flatnonzero(path.alphas_ == path.alpha_)[0])
@@ -393,7 +394,7 @@ def test_a_budget_of_weights():
     X, y = few_of_many()
     free = gs.OnlineClassifierCV(12, random_state=0).fit(X, y)
     for most in (2, 5, 40):
-        path = gs.OnlineClassifierCV(12, max_nonzeros=most, random_state=0).fit(X, y)
+        path = gs.OnlineClassifierCV(12, select="best", max_nonzeros=most, random_state=0).fit(X, y)
         allowed = free.path_nonzeros_ <= most
         assert path.progressive_loss_ == free.path_loss_[allowed].min()
         assert np.count_nonzero(path.coef_) <= most

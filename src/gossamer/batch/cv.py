@@ -22,7 +22,8 @@ from gossamer.batch.objective import Objective, default_threads
 from gossamer.estimators import targets
 from gossamer.estimators.callbacks import Tasks, with_callbacks
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, class_weighted
-from gossamer.validation import Array, floats, number
+from gossamer.estimators.selection import checked_alphas, checked_select, grid, selected, strongest
+from gossamer.validation import Array, number
 
 __all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha_max", "regularization_path"]
 
@@ -70,11 +71,10 @@ def alpha_max(
     >>> gs.BatchRegressor(alpha=0.9 * top).fit(X, y).nonzero_features_
     array([2, 8])
     """
-    return strongest(_problem(X, y, loss, penalty, fit_intercept, sample_weight))
+    return _alpha_max(_problem(X, y, loss, penalty, fit_intercept, sample_weight))
 
 
-def strongest(objective: Objective) -> float:
-    """Return α_max of a problem."""
+def _alpha_max(objective: Objective) -> float:
     penalty = objective.penalty
     if getattr(penalty, "is_set", False) or not callable(getattr(penalty, "dual_norm", None)):
         raise ValueError(f"{type(penalty).__name__} has no strength that makes all weights zero; give alphas yourself.")
@@ -88,26 +88,21 @@ def strongest(objective: Objective) -> float:
         G[kept] = 0
     else:
         G = objective.at(W).gradient
-    top = float(penalty.dual_norm(-objective._as_given(G)))
-    if not math.isfinite(top):
+    top = strongest(penalty, objective._as_given(G))
+    if top is None:
         raise ValueError(
             f"{type(penalty).__name__} never makes all weights zero, whatever the strength; give alphas yourself."
         )
     return top
 
 
-def grid(alphas: Any, objective: Objective, ratio: float) -> Array:
+def _strengths(alphas: Any, objective: Objective, ratio: float) -> Array:
     """Return the strengths, falling: those given, or so many from α_max down to a share of it."""
-    if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
-        if alphas < 1:
-            raise ValueError(f"alphas must be strengths or how many, 1 or more; {alphas!r} was given.")
-        top = strongest(objective) or 1.0
-        share = number(ratio, "alpha_min_ratio", above=0, below=1)
-        return top * np.geomspace(1.0, share, int(alphas)) if alphas > 1 else np.array([top])
-    given = floats(alphas, "alphas", ndim=(1,)).astype(np.float64)
-    if len(given) == 0 or (given < 0).any():
-        raise ValueError("alphas must hold at least one strength, and none below 0.")
-    return np.sort(given)[::-1].copy()
+    alphas = checked_alphas(alphas)
+    if not isinstance(alphas, int):
+        return alphas
+    top = _alpha_max(objective) or 1.0
+    return grid(alphas, top, number(ratio, "alpha_min_ratio", above=0, below=1))
 
 
 @dataclass(frozen=True)
@@ -188,7 +183,7 @@ def regularization_path(
     (array([3, 4, 7]), True)
     """
     objective = _problem(X, y, loss, penalty, fit_intercept, sample_weight)
-    strengths = grid(alphas, objective, alpha_min_ratio)
+    strengths = _strengths(alphas, objective, alpha_min_ratio)
     kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
     return _gathered(objective.features, strengths, kept, solutions)
 
@@ -243,20 +238,31 @@ def walk(
     return kept, solutions
 
 
+def _select(select: str, rule: str) -> str:
+    """Return which strength to choose; `rule` is the former name of `select`."""
+    if rule == "deprecated":
+        return checked_select(select)
+    words = {"best": "best", "one_standard_error": "sparsest"}
+    if rule not in words:
+        raise ValueError(f"rule must be 'one_standard_error' or 'best'; {rule!r} was given.")
+    warnings.warn(f"rule={rule!r} is deprecated; use select={words[rule]!r}.", FutureWarning, stacklevel=4)
+    return words[rule]
+
+
 class _CrossValidated(_Batch):
     """Chooses α by cross-validation: a path in every fold, the losses of the rows left out, the path of all rows."""
 
     alphas: Any
     alpha_min_ratio: float
     cv: Any
+    select: str
     rule: str
     n_jobs: int | None
 
     def _fit_path(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        if self.rule not in ("one_standard_error", "best"):
-            raise ValueError(f"rule must be 'one_standard_error' or 'best'; {self.rule!r} was given.")
+        select = _select(self.select, self.rule)
         objective, coded, (X, y, weight) = self._objective(X, y, sample_weight, 1.0)
-        strengths = grid(self.alphas, objective, self.alpha_min_ratio)
+        strengths = _strengths(self.alphas, objective, self.alpha_min_ratio)
         splitter = check_cv(self.cv, y, classifier=coded.classes is not None and coded.kind != "multilabel")
         folds = list(splitter.split(X, y))
         n_jobs = self.n_jobs or default_threads()
@@ -276,9 +282,7 @@ class _CrossValidated(_Batch):
         self.alphas_, self.path_nonzeros_ = strengths, path.nonzeros
         self.path_loss_ = losses_of_folds.mean(axis=0)
         self.path_loss_se_ = losses_of_folds.std(axis=0, ddof=1) / math.sqrt(len(folds))
-        best = int(np.argmin(self.path_loss_))
-        if self.rule == "one_standard_error":
-            best = int(np.argmax(self.path_loss_ <= self.path_loss_[best] + self.path_loss_se_[best]))
+        best = selected(select, self.path_loss_, self.path_loss_se_, self.path_nonzeros_)
         self.alpha_ = float(strengths[best])
         self.coef_path_, self.intercept_path_ = path.coefs, path.intercepts
         W = np.ascontiguousarray(path.coefs[best].toarray().T)
@@ -337,8 +341,11 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         The last strength over the first.
     cv : int, splitter or None
         How to split the rows, 5 folds by default.
-    rule : "one_standard_error" or "best"
-        The largest α whose loss is within one standard error of the best, or the best.
+    select : "best" or "sparsest", default "sparsest"
+        The strength with the lowest loss; or, among those within one standard error of it, the one with the fewest
+        features.
+    rule : str
+        Deprecated: the former name of `select`, where "sparsest" was "one_standard_error".
     n_jobs : int, optional
         Folds at the same time, one a core by default (threads).
 
@@ -375,7 +382,8 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         *,
         alpha_min_ratio: float = 1e-3,
         cv: Any = None,
-        rule: str = "one_standard_error",
+        select: str = "sparsest",
+        rule: str = "deprecated",
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -389,6 +397,7 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         self.solver = solver
         self.alpha_min_ratio = alpha_min_ratio
         self.cv = cv
+        self.select = select
         self.rule = rule
         self.tol = tol
         self.max_iter = max_iter
@@ -416,7 +425,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
     ----------
     loss, penalty, solver, tol, max_iter, fit_intercept, verbose
         As in `BatchRegressor`.
-    alphas, alpha_min_ratio, cv, rule, n_jobs
+    alphas, alpha_min_ratio, cv, select, rule, n_jobs
         As in `BatchClassifierCV`.
 
     Attributes
@@ -445,7 +454,8 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
         *,
         alpha_min_ratio: float = 1e-3,
         cv: Any = None,
-        rule: str = "one_standard_error",
+        select: str = "sparsest",
+        rule: str = "deprecated",
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -458,6 +468,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
         self.solver = solver
         self.alpha_min_ratio = alpha_min_ratio
         self.cv = cv
+        self.select = select
         self.rule = rule
         self.tol = tol
         self.max_iter = max_iter

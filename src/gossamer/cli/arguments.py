@@ -150,7 +150,13 @@ def _add_train(p: argparse.ArgumentParser) -> None:
     p.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model file to write")
     p.add_argument("--loss", default="logistic", help="such as logistic, squared, 'huber(delta=2)' (default logistic)")
     p.add_argument("--penalty", default="l1", help="such as l1, group_l2, 'elastic_net(l1_ratio=0.5)' (default l1)")
-    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass, keep the best (default 16)")
+    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass, keep one (default 16)")
+    p.add_argument(
+        "--select",
+        choices=["best", "sparsest"],
+        default="sparsest",
+        help="the strength to keep: of lowest loss, or sparsest within one standard error of it (default sparsest)",
+    )
     p.add_argument("--alpha", type=float, metavar="A", help="learn this strength of the penalty only")
     p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
     p.add_argument("--passes", type=int, default=1, metavar="N", help="how often to read the data (default 1)")

@@ -25,7 +25,7 @@ from gossamer.validation import Array
 NAME = "gossamer.checkpoint"
 SCHEMA = "checkpoint 1"
 _OF_THE_COMMAND = ("method", "penalty", "setup", "targets", "strategy")  # made again from the settings
-_EARLIER_NAMES = {"pace": "setting", "paces": "steps"}  # in checkpoints of version 0.1
+_EARLIER_NAMES = {"pace": "setting", "paces": "steps"}  # in checkpoints that were written before
 
 
 class Checkpoint:

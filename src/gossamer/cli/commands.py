@@ -92,7 +92,7 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         if stream.trainer is None:
             raise
         interrupted = True
-    fit = fitted(stream, rows, facts)
+    fit = fitted(stream, rows, facts, options.select)
     show.clear()
     test = measured(fit, rows, options.holdout) if options.holdout and not interrupted else None
     fit = fit if test is None else _with_facts(fit, {"holdout": test})
@@ -336,8 +336,8 @@ def _classes(words: str) -> Any:
 
 
 def _fingerprint(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what must be the same for a run to go on from a checkpoint: all but where results go."""
-    without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command"}
+    """Return what must be the same for a run to go on from a checkpoint: all that has an effect on learning."""
+    without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command", "select"}
     return {name: value for name, value in sorted(vars(options).items()) if name not in without}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gossamer.cli.checkpoint import Checkpoint
+from gossamer.estimators.selection import selected
 from gossamer.frozen import record
 from gossamer.model import model
 from gossamer.online.passes import passes
@@ -89,30 +90,30 @@ def run(
         raise
 
 
-def choose_strength(path: LearnedPath) -> tuple[int, dict[str, Any]]:
-    """Return which of the strengths has the least progressive loss, and what is known of all."""
-    loss, error = path.progressive()
-    best = int(np.argmin(np.where(np.isfinite(loss), loss, np.inf)))
+def choose_strength(path: LearnedPath, select: str) -> tuple[int, dict[str, Any]]:
+    """Return which of the strengths is chosen, and what is known of all."""
+    (loss, error), nonzeros = path.progressive(), path.nonzeros()
+    lane = selected(select, loss, error, nonzeros)
     known = {
-        "alpha": float(path.alphas[best]),
+        "alpha": float(path.alphas[lane]),
         "path": {
             "alphas": path.alphas.tolist(),
             "progressive_loss": [x if math.isfinite(x) else None for x in loss.tolist()],
             "standard_error": [x if math.isfinite(x) else None for x in error.tolist()],
-            "nonzeros": path.nonzeros().tolist(),
+            "nonzeros": nonzeros.tolist(),
         },
     }
-    return best, known | {"progressive_loss": float(loss[best]), "step": float(path.steps[best])}
+    return lane, known | {"progressive_loss": float(loss[lane]), "step": float(path.steps[lane])}
 
 
-def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Model:
-    """Return the model of what was learned so far."""
+def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str) -> model.Model:
+    """Return the model of what was learned so far; `select` chooses a strength where there are many."""
     trainer = stream.trainer
     if trainer is None:
         raise ValueError("The source has no rows: there is nothing to learn from.")
     if trainer.strategy.judges:
         path = LearnedPath(trainer)
-        lane, of_path = choose_strength(path)
+        lane, of_path = choose_strength(path, select)
         (W, b), facts = path.read(lane), facts | of_path
     else:
         W, b = trainer.read()

@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from gossamer.estimators.selection import checked_alphas, checked_select, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.online.passes import Pass
 from gossamer.online.path import LearnedPath
-from gossamer.online.strategies import ManyStrengths, checked_alphas
+from gossamer.online.strategies import ManyStrengths
 from gossamer.validation import Array
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]
@@ -37,12 +38,11 @@ class _Path(_Online):
     _one_model = False
 
     def _strategy(self) -> Any:
-        if self.select not in ("best", "sparsest"):
-            raise ValueError(f"select must be 'best' or 'sparsest'; {self.select!r} was given.")
+        checked_select(self.select)
         most = self.max_nonzeros
         if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 0):
             raise ValueError(f"max_nonzeros must be a whole number, 0 or more, or None; {most!r} was given.")
-        return ManyStrengths(checked_alphas(self.alphas))
+        return ManyStrengths(checked_alphas(self.alphas, least=2))
 
     def _pass_words(self, done: Pass) -> str:
         return (
@@ -60,10 +60,8 @@ class _Path(_Online):
         return self._read_once.choice
 
     def _choose(self, path: LearnedPath) -> _Choice:
-        loss, error = path.progressive()
-        loss = np.where(np.isfinite(loss), loss, np.inf)
         nonzeros = path.nonzeros()
-        allowed = np.full(len(loss), True) if self.max_nonzeros is None else nonzeros <= self.max_nonzeros
+        allowed = np.full(len(nonzeros), True) if self.max_nonzeros is None else nonzeros <= self.max_nonzeros
         if not allowed.any():
             warnings.warn(
                 f"No strength has at most max_nonzeros={self.max_nonzeros} non-zero weights: the fewest are "
@@ -71,13 +69,7 @@ class _Path(_Online):
                 stacklevel=4,
             )
             allowed = nonzeros == nonzeros.min()
-        best = int(np.argmin(np.where(allowed, loss, np.inf)))
-        if not allowed[best]:  # every loss is infinite
-            best = int(np.flatnonzero(allowed)[0])
-        if self.select == "sparsest" and np.isfinite(loss[best]):
-            near = allowed & (loss <= loss[best] + error[best])
-            best = int(np.argmin(np.where(near, nonzeros, np.iinfo(np.int64).max)))
-        return _Choice(best, nonzeros)
+        return _Choice(selected(self.select, *path.progressive(), nonzeros, allowed), nonzeros)
 
     def _read(self) -> tuple[Array, Array]:
         check_is_fitted(self, "_trainer")
@@ -193,7 +185,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
     loss, penalty, method
         As in `OnlineClassifier`. The method is "fobos", "rda", "adagrad" or "ftrl" (or "auto"), the penalty a sum over
         features. Where the step is chosen from the data, each strength has its own.
-    select : "best" or "sparsest", default "best"
+    select : "best" or "sparsest", default "sparsest"
         The strength with the lowest progressive loss; or, among those within one standard error of it, the one with
         the fewest non-zero weights.
     max_nonzeros : int, optional
@@ -247,7 +239,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         penalty: Any = "l1",
         method: Any = "auto",
         *,
-        select: str = "best",
+        select: str = "sparsest",
         max_nonzeros: int | None = None,
         max_passes: int = 1,
         shuffle: bool = True,
@@ -311,7 +303,7 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
         penalty: Any = "l1",
         method: Any = "auto",
         *,
-        select: str = "best",
+        select: str = "sparsest",
         max_nonzeros: int | None = None,
         max_passes: int = 1,
         shuffle: bool = True,

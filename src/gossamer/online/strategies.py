@@ -24,11 +24,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gossamer import methods, penalties
+from gossamer.estimators.selection import grid, strongest
 from gossamer.frozen import record
 from gossamer.online import lanes, step_search
 from gossamer.online.lanes import Lanes
 from gossamer.sources.rows import Rows
-from gossamer.validation import Array, floats
+from gossamer.validation import Array
 
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
 
@@ -98,7 +99,7 @@ class ManyStrengths:
     def start(self, trainer: Any) -> tuple[Lanes, Any]:
         """Return the strengths and steps before rows decide, and a learner."""
         method, penalty = trainer.method, trainer.penalty
-        alphas = self._grid(1.0)
+        alphas = grid(self.alphas, 1.0, SPAN)
         weakest = replace(trainer.setup, alpha=float(alphas[-1]))
         method.make(penalty, weakest)  # refuses what it cannot handle
         searching = step_search.needs_prefix(method)
@@ -114,14 +115,11 @@ class ManyStrengths:
     def choose(self, trainer: Any, rows: Rows) -> Lanes:
         """Return the strengths and steps that these first rows decide on."""
         t, loss, rows = trainer, trainer.targets.loss, rows.compact()
-        counted = isinstance(self.alphas, int)
-        alphas = self._grid(strongest(t.penalty, loss, rows, t.setup) if counted else 1.0)
+        top = estimated_strongest(t.penalty, loss, rows, t.setup) if isinstance(self.alphas, int) else 1.0
+        alphas = grid(self.alphas, top, SPAN)
         if not step_search.needs_prefix(t.method):
             return Lanes(alphas, _same(alphas, t.method.pace))
         return Lanes(alphas, step_search.choose_each(t.method, t.penalty, t.setup, alphas, loss, t.loss_call, rows))
-
-    def _grid(self, top: float) -> Array:
-        return top * np.geomspace(1.0, SPAN, self.alphas) if isinstance(self.alphas, int) else self.alphas
 
     def schedule(self, method: Any, setting: Lanes) -> Any:
         """Return the steps of a lane whose own is 1; every lane multiplies them by its own."""
@@ -165,23 +163,7 @@ def nonzeros(learner: Any) -> Array:
     return counts
 
 
-def checked_alphas(alphas: Any) -> int | Array:
-    """Return a count, or strengths from the largest to the smallest."""
-    if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
-        if alphas < 2:
-            raise ValueError(f"alphas must be at least 2 strengths, or a sequence of strengths; {alphas!r} was given.")
-        return int(alphas)
-    if np.ndim(alphas) == 0:
-        raise ValueError(f"alphas must be a whole number or a sequence of strengths; {alphas!r} was given.")
-    given = floats(alphas, "alphas", ndim=(1,)).astype(np.float64)
-    if len(given) == 0:
-        raise ValueError("alphas must hold at least one strength; it is empty.")
-    if given.min() < 0:
-        raise ValueError(f"alphas must not be negative; they hold {given.min():g}.")
-    return np.unique(given)[::-1].copy()
-
-
-def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> float:
+def estimated_strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> float:
     """Return an estimate of the least strength at which all weights are zero: the dual norm of the mean gradient there.
 
     The slopes at zero are centred where there is an intercept, which for the squared loss, the logistic loss and the
@@ -202,7 +184,7 @@ def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> floa
     if isinstance(penalty, penalties.ElasticNet):
         penalty = replace(penalty, l1_ratio=max(penalty.l1_ratio, 1e-3))
     for norm in (penalty, penalties.L1()):  # the first has no use for a weight of zero
-        top = float(norm.dual_norm(-gradient))
-        if np.isfinite(top) and top > 0:
+        top = strongest(norm, gradient)
+        if top is not None and top > 0:
             return top
     return 1.0
