@@ -42,20 +42,15 @@ class _Method:
             object.__setattr__(self, name, value)
         return self
 
-    @property
-    def pace(self) -> Any:
-        """What the step is set by: a number, a schedule, "auto" or "theory"."""
+    def step_for(self, setup: Setup) -> Any:
+        """Return what the step is set by in this problem."""
         return self.step  # type: ignore[attr-defined]
 
-    def pace_for(self, setup: Setup) -> Any:
-        """Return what the step is set by in this problem."""
-        return self.pace
-
-    def schedule(self, pace: Any) -> Any:
-        """Return the function of t that `pace` stands for."""
-        if callable(pace):
-            return pace
-        return InverseSqrt(pace) if self.decreasing else Constant(pace)
+    def schedule(self, step: Any) -> Any:
+        """Return the function of t that `step` stands for."""
+        if callable(step):
+            return step
+        return InverseSqrt(step) if self.decreasing else Constant(step)
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner, or raise if the method cannot handle the penalty."""
@@ -238,13 +233,13 @@ class RDA(_Method):
         number(self.rho, "rho", least=0)
 
     @property
-    def pace(self) -> Any:
-        """γ."""
+    def step(self) -> Any:
+        """γ, which the step is set by."""
         return self.gamma
 
-    def schedule(self, pace: Any) -> Any:
+    def schedule(self, step: Any) -> Any:
         """Return γ for every round."""
-        return _Gamma(float(pace))
+        return _Gamma(float(step))
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner."""
@@ -441,17 +436,17 @@ class Pegasos(_Method):
     grows: ClassVar[bool] = False
 
     @property
-    def pace(self) -> Any:
+    def step(self) -> Any:
         """The step is set by alpha."""
         return 1.0
 
-    def pace_for(self, setup: Setup) -> Any:
+    def step_for(self, setup: Setup) -> Any:
         """Return α."""
         return setup.alpha
 
-    def schedule(self, pace: Any) -> Any:
+    def schedule(self, step: Any) -> Any:
         """Return 1/(αt)."""
-        return InverseTime(pace)
+        return InverseTime(step)
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +17,8 @@ from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
 from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, label_targets, printed
-from gossamer.batch.objective import Objective, default_threads
-from gossamer.estimators import targets
+from gossamer.batch.objective import Objective
+from gossamer.estimators import parallel, targets
 from gossamer.estimators.callbacks import Tasks, with_callbacks
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, class_weighted
 from gossamer.estimators.selection import checked_alphas, checked_select, grid, selected, strongest
@@ -265,15 +264,16 @@ class _CrossValidated(_Batch):
         strengths = _strengths(self.alphas, objective, self.alpha_min_ratio)
         splitter = check_cv(self.cv, y, classifier=coded.classes is not None and coded.kind != "multilabel")
         folds = list(splitter.split(X, y))
-        n_jobs = self.n_jobs or default_threads()
-        with ThreadPoolExecutor(max(1, min(n_jobs, len(folds)))) as pool:
-            scored = [pool.submit(self._fold, objective, coded, strengths, X, y, weight, *fold) for fold in folds]
-            tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last is the path of all rows
-            found = []
-            for future in scored:
-                found.append(future.result())
-                tasks.turn(dict)
-            losses_of_folds = np.stack(found)  # folds × strengths
+
+        def scored(fold: tuple[Array, Array]) -> Array:
+            return self._fold(objective, coded, strengths, X, y, weight, *fold)
+
+        tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last is the path of all rows
+        found = []
+        for losses_of_fold in parallel.each(scored, folds, parallel.threads(self.n_jobs)):
+            found.append(losses_of_fold)
+            tasks.turn(dict)
+        losses_of_folds = np.stack(found)  # folds × strengths
         kept, solutions = walk(
             objective, strengths, self.solver, self.tol, self.max_iter, printed if self.verbose else None
         )
@@ -347,7 +347,8 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
     rule : str
         Deprecated: the former name of `select`, where "sparsest" was "one_standard_error".
     n_jobs : int, optional
-        Folds at the same time, one a core by default (threads).
+        Folds at the same time, each on a thread. By default all cores that this process may use, or what joblib's
+        `parallel_config` says.
 
     Attributes
     ----------

@@ -6,7 +6,6 @@ Learning goes on while a thread does that.
 
 from __future__ import annotations
 
-import _thread
 import dataclasses
 import math
 import threading
@@ -80,7 +79,7 @@ class Checkpoint:
         self._idle.clear()
         self._work.put((header, arrays))
         if not self._writing:
-            _thread.start_new_thread(self._write, ())  # `threading` would wait until it runs
+            threading.Thread(target=self._write, daemon=True).start()
             self._writing = True
 
     def _write(self) -> None:

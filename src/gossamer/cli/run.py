@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gossamer.cli.checkpoint import Checkpoint
+from gossamer.cli.progress import Progress
 from gossamer.estimators.selection import selected
-from gossamer.frozen import record
 from gossamer.model import model
 from gossamer.online.passes import passes
 from gossamer.online.path import LearnedPath
@@ -18,17 +18,6 @@ from gossamer.online.stream import Streaming, settled
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import Array
-
-
-@record
-class Progress:
-    """How far a run is."""
-
-    stream: Streaming
-    source: Source
-    passes: int  # complete ones
-    seen: int  # rows of all passes
-    share: float  # of this pass, 0 if it is not known
 
 
 def held_out(first: int, count: int, fraction: float) -> Array:
@@ -78,7 +67,7 @@ def run(
             yield parted(block, holdout, held=False)
             seen += len(block)
             if show is not None:
-                show(Progress(stream, source, number - 1, seen, block.share))
+                show(Progress(stream, number - 1, seen, block.share))
             if checkpoint is not None:
                 checkpoint.offer(stream, source, block.position, number - 1, seen)
 

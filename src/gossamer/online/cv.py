@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from gossamer.estimators import parallel
 from gossamer.estimators.selection import checked_alphas, checked_select, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.online.passes import Pass
@@ -42,7 +43,8 @@ class _Path(_Online):
         most = self.max_nonzeros
         if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 0):
             raise ValueError(f"max_nonzeros must be a whole number, 0 or more, or None; {most!r} was given.")
-        return ManyStrengths(checked_alphas(self.alphas, least=2))
+        parallel.threads(self.n_jobs)  # raises where it is no number of threads
+        return ManyStrengths(checked_alphas(self.alphas, least=2), self.n_jobs)
 
     def _pass_words(self, done: Pass) -> str:
         return (
@@ -135,7 +137,7 @@ class _Path(_Online):
     @property
     def step_(self) -> Any:
         """The step at the strength in use: the one chosen by "auto" or "theory", or the one given."""
-        given = self._trainer.method.pace if self._choice() else None
+        given = self._trainer.method.step if self._choice() else None
         return given if callable(given) else float(self.path_step_[self._choice().lane])
 
     def at(self, alpha: float | None = None) -> Any:
@@ -193,6 +195,9 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
     max_passes : int, default 1
         Passes over the data in `fit`. Only the first pass of a fit counts for the choice: later ones predict rows that
         were seen before.
+    n_jobs : int, optional
+        Threads, which change nothing but the time. By default all cores that this process may use, or what joblib's
+        `parallel_config` says.
     shuffle, fit_intercept, class_weight, warm_start, random_state, verbose
         As in `OnlineClassifier`.
 
@@ -247,6 +252,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.alphas = alphas
@@ -261,6 +267,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
 
@@ -274,8 +281,10 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
     ----------
     loss : str or loss, default "squared"
         A regression loss.
-    alphas, penalty, method, select, max_nonzeros, max_passes, shuffle, fit_intercept, warm_start, random_state, verbose
+    alphas, penalty, method, select, max_nonzeros, max_passes, n_jobs
         As in `OnlineClassifierCV`.
+    shuffle, fit_intercept, warm_start, random_state, verbose
+        As in `OnlineRegressor`.
 
     Attributes
     ----------
@@ -310,6 +319,7 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
         fit_intercept: bool = True,
         warm_start: bool = False,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.alphas = alphas
@@ -323,4 +333,5 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose

@@ -12,13 +12,13 @@ targets: with h the curvature of the loss, S the root mean square of its slope a
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gossamer import methods, penalties
+from gossamer.estimators import parallel
 from gossamer.online import lanes
 from gossamer.schedules import steps
 from gossamer.sources.rows import Rows
@@ -35,12 +35,12 @@ def deciding_rows(n: int) -> int:
 
 def needs_prefix(method: Any) -> bool:
     """Return whether the step is to be found from the data."""
-    return isinstance(method.pace, str)
+    return isinstance(method.step, str)
 
 
 def check(method: Any, penalty: Any, setup: methods.Setup) -> None:
     """Raise if the step is to come from a theory that does not cover the problem."""
-    if isinstance(method.pace, str) and method.pace == "theory":
+    if isinstance(method.step, str) and method.step == "theory":
         _diameter(penalty, setup, 1.0)
 
 
@@ -55,18 +55,25 @@ def choose(method: Any, penalty: Any, setup: methods.Setup, loss: Any, loss_call
 
 
 def choose_each(
-    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss: Any, loss_call: Any, rows: Rows
+    method: Any,
+    penalty: Any,
+    setup: methods.Setup,
+    alphas: Array,
+    loss: Any,
+    loss_call: Any,
+    rows: Rows,
+    threads: int = 1,
 ) -> Array:
     """Return the step (or γ) for these rows and each strength."""
     rows = rows.compact()
-    if method.pace == "theory":
+    if method.step == "theory":
         return np.array([_theory(method, penalty, replace(setup, alpha=float(a)), loss, rows) for a in alphas])
     small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
     candidates = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
     if lanes.refusal(method, penalty) is not None:
         setups = [replace(setup, alpha=float(a)) for a in alphas]
         return np.array([_one_by_one(method, penalty, s, loss_call, small, candidates) for s in setups])
-    return _side_by_side(method, penalty, setup, alphas, loss_call, small, candidates)
+    return _side_by_side(method, penalty, setup, alphas, loss_call, small, candidates, threads)
 
 
 def _one_by_one(
@@ -76,11 +83,11 @@ def _one_by_one(
     tried = [(float(step), method.make(penalty, setup)) for step in candidates]
     begin = 0
     for end in (len(rows) // 4, len(rows)):
-        part = rows.part(begin, end)
+        piece = rows[begin:end]
         scores = []
         for step, learner in tried:
             before, seen = learner.loss_seen, learner.weight_seen
-            part.teach(learner, steps(method.schedule(step), begin + 1, len(part)), loss_call)
+            piece.teach(learner, steps(method.schedule(step), begin + 1, len(piece)), loss_call)
             loss = (learner.loss_seen - before) / (learner.weight_seen - seen)
             scores.append(loss if np.isfinite(loss) else np.inf)
         best = np.argsort(scores, kind="stable")[: len(tried) // 2]
@@ -89,11 +96,18 @@ def _one_by_one(
 
 
 def _side_by_side(
-    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss_call: Any, rows: Rows, candidates: Array
+    method: Any,
+    penalty: Any,
+    setup: methods.Setup,
+    alphas: Array,
+    loss_call: Any,
+    rows: Rows,
+    candidates: Array,
+    threads: int = 1,
 ) -> Array:
     """Return the same for each strength, trying the steps of one or several of them in one pass."""
     quarter = len(rows) // 4
-    problems = {quarter: _compressed(penalty, setup, rows.part(0, quarter)), len(rows): (rows, penalty, setup)}
+    problems = {quarter: _compressed(penalty, setup, rows[:quarter]), len(rows): (rows, penalty, setup)}
 
     def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
         """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
@@ -106,8 +120,8 @@ def _side_by_side(
         learner = lanes.make(method, own_penalty, own_setup, settings)
         for first, last in ((0, begin), (begin, end)):
             learner.scoring = last == end
-            part = small.part(first, last)
-            part.teach(learner, steps(method.schedule(1.0), first + 1, len(part)), loss_call)
+            piece = small[first:last]
+            piece.teach(learner, steps(method.schedule(1.0), first + 1, len(piece)), loss_call)
         loss = learner.losses.reshape(tried.shape)
         order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
         return np.take_along_axis(tried, order, axis=1)
@@ -117,22 +131,7 @@ def _side_by_side(
         return ranked(some, tried, quarter, len(rows))[:, 0]
 
     groups = [alphas[i : i + 2] for i in range(0, len(alphas), 2)]  # the better halves of two are as many as all of one
-    if len(groups) == 1:
-        return best(alphas)
-    found: list[Any] = [None] * len(groups)
-
-    def work(first: int) -> None:
-        for i in range(first, len(groups), 2):
-            found[i] = best(groups[i])
-
-    other = threading.Thread(target=work, args=(1,))
-    other.start()
-    try:
-        work(0)
-    finally:
-        other.join()
-    # What failed there is tried here, and fails where the caller sees it.
-    return np.concatenate([best(g) if f is None else f for f, g in zip(found, groups, strict=True)])
+    return np.concatenate(list(parallel.each(best, groups, threads)))
 
 
 def _compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gossamer import methods, penalties
+from gossamer.estimators import parallel
 from gossamer.estimators.selection import grid, strongest
 from gossamer.frozen import record
 from gossamer.online import lanes, step_search
@@ -50,7 +51,7 @@ class OneStrength:
         method, setup = trainer.method, trainer.setup
         learner = method.make(trainer.penalty, setup)
         step_search.check(method, trainer.penalty, setup)
-        return step_search.default_step(method) if self.decides(method) else method.pace_for(setup), learner
+        return step_search.default_step(method) if self.decides(method) else method.step_for(setup), learner
 
     def make(self, trainer: Any, step: Any) -> Any:
         """Return a new learner."""
@@ -89,6 +90,7 @@ class ManyStrengths:
     """Learn at many strengths, given or a count of them; the setting is `Lanes`, the strengths and their steps."""
 
     alphas: int | Array
+    n_jobs: int | None = None
     alpha: ClassVar[float] = 0.0
     judges: ClassVar[bool] = True
 
@@ -103,14 +105,16 @@ class ManyStrengths:
         weakest = replace(trainer.setup, alpha=float(alphas[-1]))
         method.make(penalty, weakest)  # refuses what it cannot handle
         searching = step_search.needs_prefix(method)
-        setting = Lanes(alphas, _same(alphas, step_search.default_step(method) if searching else method.pace))
+        setting = Lanes(alphas, _same(alphas, step_search.default_step(method) if searching else method.step))
         learner = self.make(trainer, setting)
         step_search.check(method, penalty, weakest)
         return setting, learner
 
     def make(self, trainer: Any, setting: Lanes) -> Any:
         """Return a new learner."""
-        return lanes.make(trainer.method, trainer.penalty, trainer.setup, setting)
+        learner = lanes.make(trainer.method, trainer.penalty, trainer.setup, setting)
+        learner.threads = parallel.threads(self.n_jobs)
+        return learner
 
     def choose(self, trainer: Any, rows: Rows) -> Lanes:
         """Return the strengths and steps that these first rows decide on."""
@@ -118,12 +122,14 @@ class ManyStrengths:
         top = estimated_strongest(t.penalty, loss, rows, t.setup) if isinstance(self.alphas, int) else 1.0
         alphas = grid(self.alphas, top, SPAN)
         if not step_search.needs_prefix(t.method):
-            return Lanes(alphas, _same(alphas, t.method.pace))
-        return Lanes(alphas, step_search.choose_each(t.method, t.penalty, t.setup, alphas, loss, t.loss_call, rows))
+            return Lanes(alphas, _same(alphas, t.method.step))
+        threads = parallel.threads(self.n_jobs)
+        found = step_search.choose_each(t.method, t.penalty, t.setup, alphas, loss, t.loss_call, rows, threads)
+        return Lanes(alphas, found)
 
     def schedule(self, method: Any, setting: Lanes) -> Any:
         """Return the steps of a lane whose own is 1; every lane multiplies them by its own."""
-        return method.schedule(method.pace if callable(method.pace) else 1.0)
+        return method.schedule(method.step if callable(method.step) else 1.0)
 
     def check_growth(self, trainer: Any, outputs: int) -> None:
         """Raise where the learner cannot grow."""

@@ -84,8 +84,8 @@ class Trainer:
 
     def check_steps(self, count: int) -> None:
         """Raise if a schedule given as a function has no proper steps for the next rounds."""
-        if callable(self.method.pace):
-            steps(self.method.schedule(self.method.pace), self.rounds + 1, count)
+        if callable(self.method.step):
+            steps(self.method.schedule(self.method.step), self.rounds + 1, count)
 
     def learn(self, rows: Rows, *, repeated: bool = False) -> None:
         """Learn from the rows in their order; `repeated` says that they were seen before."""
@@ -111,18 +111,18 @@ class Trainer:
         """Learn the part of `rows` that belongs to the prefix, deciding when it is time; return the rest."""
         have = 0 if self.buffer is None else len(self.buffer)
         take = min(len(rows), step_search.PREFIX - have)
-        new = rows.part(0, take)
+        new = rows[:take]
         buffer = new if self.buffer is None else self.buffer.then(new)
         deciding = step_search.deciding_rows(len(buffer))
         if deciding > self.decided:
-            setting = self.strategy.choose(self, buffer.part(0, deciding))
+            setting = self.strategy.choose(self, buffer[:deciding])
             learner = self.strategy.make(self, setting)
             self._teach(learner, setting, buffer)
             self.setting, self.learner, self.decided = setting, learner, deciding
         else:
             self._teach(self.learner, self.setting, new)
         self.buffer = buffer if len(buffer) < step_search.PREFIX else None
-        return rows.part(take, len(rows))
+        return rows[take:]
 
     def _teach(self, learner: Any, setting: Any, rows: Rows) -> None:
         """Learn; the losses of rows that were seen before do not count."""
@@ -134,7 +134,7 @@ class Trainer:
         cuts = {int(r) - first for span in self.repeats for r in span if first < r < first + len(rows)}
         for begin, end in pairwise(sorted({0, len(rows), *cuts})):
             learner.scoring = not any(since <= first + begin < until for since, until in self.repeats)
-            self._teach_chunks(learner, rows.part(begin, end), eta[begin:end])
+            self._teach_chunks(learner, rows[begin:end], eta[begin:end])
 
     def _teach_chunks(self, learner: Any, rows: Rows, eta: Array) -> None:
         """Learn in chunks of a fraction of a second."""
@@ -142,7 +142,7 @@ class Trainer:
         while begin < len(rows):
             end = min(begin + self._chunk, len(rows))
             start = time.perf_counter()
-            rows.part(begin, end).teach(learner, eta[begin:end], self.loss_call)
+            rows[begin:end].teach(learner, eta[begin:end], self.loss_call)
             took = time.perf_counter() - start
             if took > 0.2:
                 self._chunk = max(1, (end - begin) // 2)

@@ -64,4 +64,4 @@ class Matrices(Source):
                 at += end - begin
                 if at <= start.rows:
                     continue
-                yield Block(rows.part(begin, end).compact(), width, Position(0, 0, 0, at))
+                yield Block(rows[begin:end].compact(), width, Position(0, 0, 0, at))

@@ -41,11 +41,10 @@ class Rows:
         weight = None if self.weight is None else self.weight.take(which)
         return Rows(self.begins.take(which), self.ends.take(which), self.index, self.value, y, weight)
 
-    def part(self, begin: int, end: int) -> Rows:
-        """Return rows begin … end − 1."""
-        y = None if self.y is None else self.y[begin:end]
-        weight = None if self.weight is None else self.weight[begin:end]
-        return Rows(self.begins[begin:end], self.ends[begin:end], self.index, self.value, y, weight)
+    def __getitem__(self, which: slice) -> Rows:
+        y = None if self.y is None else self.y[which]
+        weight = None if self.weight is None else self.weight[which]
+        return Rows(self.begins[which], self.ends[which], self.index, self.value, y, weight)
 
     def without_zero_weights(self) -> Rows:
         """Return the rows that have a weight."""
