@@ -21,8 +21,8 @@ from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
 from gossamer.estimators.callbacks import Tasks, with_callbacks
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, class_weighted
-from gossamer.estimators.selection import checked_alphas, checked_select, grid, selected, strongest
-from gossamer.validation import Array, number
+from gossamer.estimators.selection import SELECT, selected
+from gossamer.validation import Array, checked_alphas, number, one_of
 
 __all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha_max", "regularization_path"]
 
@@ -87,21 +87,21 @@ def _alpha_max(objective: Objective) -> float:
         G[kept] = 0
     else:
         G = objective.at(W).gradient
-    top = strongest(penalty, objective._as_given(G))
-    if top is None:
+    top = float(penalty.dual_norm(-objective._as_given(G)))
+    if not math.isfinite(top):
         raise ValueError(
             f"{type(penalty).__name__} never makes all weights zero, whatever the strength; give alphas yourself."
         )
     return top
 
 
-def _strengths(alphas: Any, objective: Objective, ratio: float) -> Array:
+def _grid(alphas: Any, objective: Objective, ratio: float) -> Array:
     """Return the strengths, falling: those given, or so many from α_max down to a share of it."""
     alphas = checked_alphas(alphas)
     if not isinstance(alphas, int):
         return alphas
     top = _alpha_max(objective) or 1.0
-    return grid(alphas, top, number(ratio, "alpha_min_ratio", above=0, below=1))
+    return top * np.geomspace(1.0, number(ratio, "alpha_min_ratio", above=0, below=1), alphas)
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def regularization_path(
     (array([3, 4, 7]), True)
     """
     objective = _problem(X, y, loss, penalty, fit_intercept, sample_weight)
-    strengths = _strengths(alphas, objective, alpha_min_ratio)
+    strengths = _grid(alphas, objective, alpha_min_ratio)
     kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
     return _gathered(objective.features, strengths, kept, solutions)
 
@@ -240,7 +240,7 @@ def walk(
 def _select(select: str, rule: str) -> str:
     """Return which strength to choose; `rule` is the former name of `select`."""
     if rule == "deprecated":
-        return checked_select(select)
+        return one_of(select, "select", SELECT)
     words = {"best": "best", "one_standard_error": "sparsest"}
     if rule not in words:
         raise ValueError(f"rule must be 'one_standard_error' or 'best'; {rule!r} was given.")
@@ -261,7 +261,7 @@ class _CrossValidated(_Batch):
     def _fit_path(self, X: Any, y: Any, sample_weight: Any) -> Any:
         select = _select(self.select, self.rule)
         objective, coded, (X, y, weight) = self._objective(X, y, sample_weight, 1.0)
-        strengths = _strengths(self.alphas, objective, self.alpha_min_ratio)
+        strengths = _grid(self.alphas, objective, self.alpha_min_ratio)
         splitter = check_cv(self.cv, y, classifier=coded.classes is not None and coded.kind != "multilabel")
         folds = list(splitter.split(X, y))
 

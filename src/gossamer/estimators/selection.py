@@ -1,51 +1,12 @@
-"""The strengths of a path, online or in batch: which ones there are, and which one is chosen."""
+"""Which strength of a path is chosen, online or in batch."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
-from gossamer.validation import Array, floats
+from gossamer.validation import Array
 
 SELECT = ("best", "sparsest")
-
-
-def checked_alphas(alphas: Any, least: int = 1) -> int | Array:
-    """Return a count of strengths, at least so many, or those given, without repetition, from the largest down."""
-    if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
-        if alphas < least:
-            raise ValueError(
-                f"alphas must be at least {least} strengths, or a sequence of strengths; {alphas!r} was given."
-            )
-        return int(alphas)
-    if np.ndim(alphas) == 0:
-        raise ValueError(f"alphas must be a whole number or a sequence of strengths; {alphas!r} was given.")
-    given = floats(alphas, "alphas", ndim=(1,)).astype(np.float64)
-    if len(given) == 0:
-        raise ValueError("alphas must hold at least one strength; it is empty.")
-    if given.min() < 0:
-        raise ValueError(f"alphas must not be negative; they hold {given.min():g}.")
-    return np.unique(given)[::-1].copy()
-
-
-def grid(alphas: int | Array, top: float, ratio: float) -> Array:
-    """Return the strengths: those given, or a count of them, evenly spaced in logarithm from `top` to `ratio · top`."""
-    return top * np.geomspace(1.0, ratio, alphas) if isinstance(alphas, int) else alphas
-
-
-def strongest(penalty: Any, gradient: Array) -> float | None:
-    """Return the least α with −gradient ∈ α ∂Ω(0), from which on all weights are zero; None where there is none."""
-    top = float(penalty.dual_norm(-gradient))
-    return top if math.isfinite(top) else None
-
-
-def checked_select(select: Any) -> str:
-    """Return `select`, or raise where it is not a rule."""
-    if select not in SELECT:
-        raise ValueError(f"select must be 'best' or 'sparsest'; {select!r} was given.")
-    return str(select)
 
 
 def selected(select: str, loss: Array, error: Array, nonzeros: Array, allowed: Array | None = None) -> int:

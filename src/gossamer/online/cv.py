@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gossamer.estimators import parallel
-from gossamer.estimators.selection import checked_alphas, checked_select, selected
+from gossamer.estimators.selection import SELECT, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.online.passes import Pass
 from gossamer.online.path import LearnedPath
 from gossamer.online.strategies import ManyStrengths
-from gossamer.validation import Array
+from gossamer.validation import Array, checked_alphas, one_of
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]
 
@@ -39,7 +39,7 @@ class _Path(_Online):
     _one_model = False
 
     def _strategy(self) -> Any:
-        checked_select(self.select)
+        one_of(self.select, "select", SELECT)
         most = self.max_nonzeros
         if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 0):
             raise ValueError(f"max_nonzeros must be a whole number, 0 or more, or None; {most!r} was given.")

@@ -25,7 +25,6 @@ import numpy as np
 
 from gossamer import methods, penalties
 from gossamer.estimators import parallel
-from gossamer.estimators.selection import grid, strongest
 from gossamer.frozen import record
 from gossamer.online import lanes, step_search
 from gossamer.online.lanes import Lanes
@@ -101,7 +100,7 @@ class ManyStrengths:
     def start(self, trainer: Any) -> tuple[Lanes, Any]:
         """Return the strengths and steps before rows decide, and a learner."""
         method, penalty = trainer.method, trainer.penalty
-        alphas = grid(self.alphas, 1.0, SPAN)
+        alphas = self._grid(1.0)
         weakest = replace(trainer.setup, alpha=float(alphas[-1]))
         method.make(penalty, weakest)  # refuses what it cannot handle
         searching = step_search.needs_prefix(method)
@@ -119,13 +118,16 @@ class ManyStrengths:
     def choose(self, trainer: Any, rows: Rows) -> Lanes:
         """Return the strengths and steps that these first rows decide on."""
         t, loss, rows = trainer, trainer.targets.loss, rows.compact()
-        top = estimated_strongest(t.penalty, loss, rows, t.setup) if isinstance(self.alphas, int) else 1.0
-        alphas = grid(self.alphas, top, SPAN)
+        top = strongest(t.penalty, loss, rows, t.setup) if isinstance(self.alphas, int) else 1.0
+        alphas = self._grid(top)
         if not step_search.needs_prefix(t.method):
             return Lanes(alphas, _same(alphas, t.method.step))
         threads = parallel.threads(self.n_jobs)
         found = step_search.choose_each(t.method, t.penalty, t.setup, alphas, loss, t.loss_call, rows, threads)
         return Lanes(alphas, found)
+
+    def _grid(self, top: float) -> Array:
+        return top * np.geomspace(1.0, SPAN, self.alphas) if isinstance(self.alphas, int) else self.alphas
 
     def schedule(self, method: Any, setting: Lanes) -> Any:
         """Return the steps of a lane whose own is 1; every lane multiplies them by its own."""
@@ -169,7 +171,7 @@ def nonzeros(learner: Any) -> Array:
     return counts
 
 
-def estimated_strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> float:
+def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> float:
     """Return an estimate of the least strength at which all weights are zero: the dual norm of the mean gradient there.
 
     The slopes at zero are centred where there is an intercept, which for the squared loss, the logistic loss and the
@@ -190,7 +192,7 @@ def estimated_strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setu
     if isinstance(penalty, penalties.ElasticNet):
         penalty = replace(penalty, l1_ratio=max(penalty.l1_ratio, 1e-3))
     for norm in (penalty, penalties.L1()):  # the first has no use for a weight of zero
-        top = strongest(norm, gradient)
-        if top is not None and top > 0:
+        top = float(norm.dual_norm(-gradient))
+        if np.isfinite(top) and top > 0:
             return top
     return 1.0
