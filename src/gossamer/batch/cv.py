@@ -115,7 +115,7 @@ class RegularizationPath:
     coefs : list of sparse matrices
         The weights at each, outputs × features.
     intercepts : array
-        One row a strength, one column an output.
+        One row per strength, one column per output.
     objectives, dual_gaps : vectors
         F at each answer, and how far from the minimum that is at most.
     certificate : str
@@ -209,7 +209,7 @@ def _gathered(features: int, strengths: Array, kept: Array | None, solutions: Se
 def walk(
     objective: Objective, strengths: Array, solver: Any, tol: float, max_iter: int, report: Any
 ) -> tuple[Array | None, list[Solution]]:
-    """Return the features that can matter at all (None: all), and the solutions over them, one a strength."""
+    """Return the features that can matter at all (None: all), and the solutions over them, one per strength."""
     smaller, kept = objective.with_alpha(float(strengths[-1])).screened()
     chosen = solvers.resolve(solver, smaller)
     solutions: list[Solution] = []
@@ -357,7 +357,7 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
     alphas_, path_loss_, path_loss_se_, path_nonzeros_ : vectors
         The strengths, falling; the mean loss of the rows left out, its standard error, and the features used at each.
     coef_path_ : list of sparse arrays
-        The weights at each strength, one row an output; `PathDisplay` draws them.
+        The weights at each strength, one row per output; `PathDisplay` draws them.
     intercept_path_ : array
         Strengths × outputs.
     coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_, operations_, classes_

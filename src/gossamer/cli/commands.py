@@ -56,7 +56,7 @@ def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
 
 
 def train(options: argparse.Namespace, rows: Source) -> bool:
-    """Learn a model from rows; return whether it was interrupted, and is of those that came before."""
+    """Learn a model from rows and write it; return whether learning was interrupted."""
     penalty = part(options.penalty, penalties.BY_NAME, "penalty")
     auto = options.method == "auto"
     loss = part(options.loss, losses.BY_NAME, "loss")
@@ -175,7 +175,7 @@ def _tell_training(
 
 
 def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
-    """Write one line a row: the answer, and the probabilities or scores where they are asked for."""
+    """Write one line per row: the prediction, then probabilities or scores if asked for."""
     fit = load(options.model)
     if options.proba and not fit.probabilistic:
         raise ValueError(f"{type(fit.loss).__name__} gives no probabilities; use --scores.")

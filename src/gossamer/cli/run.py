@@ -1,4 +1,4 @@
-"""A whole run over a source: passes, rows held out, checkpoints, and the model that comes of it."""
+"""A whole run over a source: passes, held-out rows, checkpoints, and the model."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(
     checkpoint: Checkpoint | None = None,
     show: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Teach the stream all rows but those held out, `most` times, going on from a checkpoint where there is one."""
+    """Learn `most` passes over all rows but those held out, resuming from a checkpoint if there is one."""
     resumed = None if checkpoint is None else checkpoint.resume(stream, source)
     position, done, seen = resumed or (None, 0, 0)
     first: Iterator[Block] | None = None
@@ -130,7 +130,7 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str
 
 
 def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str, float]:
-    """Return how the model does on the rows held out, or on all: rows, loss, and error or R²."""
+    """Return the scores of a model on the held-out rows, or on all rows: their number, loss, and error or R²."""
     count, loss, wrong, total, squares = 0, 0.0, 0.0, 0.0, 0.0
     for whole in source.blocks():
         block = parted(whole, holdout, held=True) if holdout else whole

@@ -20,7 +20,7 @@ from gossamer.validation import Array, floats
 class Linear(BaseEstimator):
     """A model with `coef_` and `intercept_`."""
 
-    coef_: Any  # one row an output, or a vector for one real target
+    coef_: Any  # one row per output, or a vector for one real target
     intercept_: Array
     _targets: targets.Targets  # how y is coded
 
@@ -71,7 +71,7 @@ def has_probabilities(estimator: Any) -> bool:
 
 
 def several_labels(y: Array) -> bool:
-    """Return whether y is a matrix of 0 and 1, one column a label, or else one label a row; raise if it is neither."""
+    """Return whether y is a matrix of 0 and 1, one column per label; False is one label per row, and others raise."""
     if y.ndim == 1 and y.dtype.kind in "iu":
         return False
     kind = type_of_target(y, input_name="y", raise_unknown=True)
@@ -81,7 +81,7 @@ def several_labels(y: Array) -> bool:
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array:
-    """Return one weight a row, finite and not negative; all zeros are allowed here."""
+    """Return one weight per row, finite and not negative; all zeros are allowed here."""
     sample_weight = np.asarray(sample_weight)
     if sample_weight.ndim == 0:
         sample_weight = np.full(n, sample_weight)

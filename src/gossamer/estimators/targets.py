@@ -16,8 +16,9 @@ from gossamer.validation import Array
 class Targets:
     """How y is coded.
 
-    kind : "binary" (one output, y = ±1), "multiclass" (one output a class, y the class), "one_vs_rest" (one output a
-    class, y = ±1 for each), "multilabel" (one output a label, y = ±1 for each), "regression" (one output a column).
+    kind : "binary" (one output, y = ±1), "multiclass" (one output per class, y the class), "one_vs_rest" (one output
+    per class, y = ±1 for each), "multilabel" (one output per label, y = ±1 for each), "regression" (one output per
+    column).
     """
 
     kind: str
@@ -155,11 +156,11 @@ def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
 def check_indicators(y: Array) -> None:
     """Raise unless y holds 0 and 1 only."""
     if not np.isin(y, (0, 1)).all():
-        raise ValueError("Several labels at once are a matrix of 0 and 1, one column a label; y holds other numbers.")
+        raise ValueError("Several labels at once are a matrix of 0 and 1, one column per label; y holds other numbers.")
 
 
 def for_indicators(y: Array, loss: Any) -> Targets:
-    """Return the coding of a matrix of 0 and 1, one column a label."""
+    """Return the coding of a matrix of 0 and 1, one column per label."""
     check_indicators(y)
     if loss.kind != "binary":
         raise ValueError(

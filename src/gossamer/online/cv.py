@@ -118,7 +118,7 @@ class _Path(_Online):
 
     @property
     def coef_path_(self) -> list[Any]:
-        """The weights at each strength, sparse, one row an output."""
+        """The weights at each strength, sparse, one row per output."""
         starts, index, value = self._path().read_sparse()
         k, d = self._trainer.setup.outputs, self._trainer.setup.features
         whole = sp.csr_array((value, index, starts), shape=(len(starts) - 1, d))
@@ -126,7 +126,7 @@ class _Path(_Online):
 
     @property
     def intercept_path_(self) -> Array:
-        """The intercepts at each strength, one column an output."""
+        """The intercepts at each strength, one column per output."""
         return self._path().intercepts()
 
     @property
@@ -214,9 +214,9 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
     path_step_ : array
         The step at each strength.
     coef_path_ : list of sparse arrays
-        The weights at each strength, one row an output.
+        The weights at each strength, one row per output.
     intercept_path_ : array
-        The intercepts at each strength, one column an output.
+        The intercepts at each strength, one column per output.
     coef_, intercept_, classes_, nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_
         As in `OnlineClassifier`.
 

@@ -150,7 +150,7 @@ class _Online(CallbackSupportMixin, Linear):
         if (loss.kind == "regression") != (kind == "regression"):
             raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
         if not fresh and self._targets.kind == "multilabel":
-            raise ValueError("A source has one label a row; this estimator has learned several.")
+            raise ValueError("A source has one label per row; this estimator has learned several.")
         problem = Problem(
             loss,
             penalty,
@@ -286,7 +286,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     @property
     def coef_(self) -> Any:
-        """The weights, one row an output; sparse after `sparsify`."""
+        """The weights, one row per output; sparse after `sparsify`."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("coef_ exists once the estimator is fitted.")
         W, _ = self._read()
@@ -296,7 +296,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     @property
     def intercept_(self) -> Array:  # type: ignore[override]
-        """The intercepts, one an output."""
+        """The intercepts, one per output."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("intercept_ exists once the estimator is fitted.")
         return self._read()[1]
@@ -424,9 +424,9 @@ class _Probe(BaseEstimator):
 class OnlineClassifier(LinearClassifier, _Online):
     """A sparse linear classifier learned online: minimise mean loss + α·Ω(w), one example at a time.
 
-    Two classes make one output; more make one output a class, with the joint loss where there is one ("logistic"
+    Two classes make one output; more make one output per class, with the joint loss where there is one ("logistic"
     becomes multinomial, "hinge" becomes the multiclass hinge) and one against the rest otherwise. A matrix y of 0 and 1
-    makes one output a label. The result does not depend on how the data is cut into calls.
+    makes one output per label. The result does not depend on how the data is cut into calls.
 
     Parameters
     ----------
@@ -457,12 +457,12 @@ class OnlineClassifier(LinearClassifier, _Online):
     random_state : int, RandomState or None
         Seed of the order.
     verbose : int, default 0
-        1 prints a line a pass.
+        1 prints one line per pass.
 
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights, one row an output, and the intercepts.
+        The weights, one row per output, and the intercepts.
     classes_ : array
         The classes.
     nonzero_features_ : array
@@ -557,7 +557,7 @@ class OnlineClassifier(LinearClassifier, _Online):
 class OnlineRegressor(LinearRegressor, _Online):
     """A sparse linear regressor learned online: minimise mean loss + α·Ω(w), one example at a time.
 
-    A matrix y makes one output a column. The result does not depend on how the data is cut into calls.
+    A matrix y makes one output per column. The result does not depend on how the data is cut into calls.
 
     Parameters
     ----------
@@ -569,7 +569,7 @@ class OnlineRegressor(LinearRegressor, _Online):
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights (a vector for a vector y, one row an output otherwise) and the intercepts.
+        The weights (a vector for a vector y, one row per output otherwise) and the intercepts.
     nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_, feature_names_in_
         As in `OnlineClassifier`.
 

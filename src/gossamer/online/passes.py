@@ -22,7 +22,7 @@ class Pass:
 
 
 def passes(
-    learner: Any, blocks: Callable[[int], Iterable[Any]], most: int, *, done: int = 0, tol: float | None = None
+    trainer: Any, blocks: Callable[[int], Iterable[Any]], most: int, *, done: int = 0, tol: float | None = None
 ) -> Iterator[Pass]:
     """Yield after each pass of a `Trainer` or `Streaming` over `blocks(number)`, up to pass `most`.
 
@@ -31,10 +31,10 @@ def passes(
     """
     before = math.inf
     for number in range(done + 1, most + 1):
-        loss, weight = learner.loss_seen, learner.weight_seen
+        loss, weight = trainer.loss_seen, trainer.weight_seen
         for block in blocks(number):
-            learner.learn(block, repeated=number > 1)
-        now = (learner.loss_seen - loss) / max(learner.weight_seen - weight, 1e-300)
+            trainer.learn(block, repeated=number > 1)
+        now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
         yield Pass(number, now)
         if tol is not None and not now < before - tol:
             return

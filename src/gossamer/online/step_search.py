@@ -1,4 +1,4 @@
-"""The step by itself: "auto" tries several on the first rows, "theory" computes the papers' choice from them.
+"""The search for a step: "auto" tries several on the first rows, "theory" computes the papers' choice from them.
 
 Both look at a prefix of the data of fixed length, so that the result does not depend on how the data is cut into calls:
 after n rows the step is that of the first 2^m ≤ min(n, PREFIX) rows, and the learner is the one that learned all n rows
@@ -68,7 +68,7 @@ def choose_each(
     rows = rows.compact()
     if method.step == "theory":
         return np.array([_theory(method, penalty, replace(setup, alpha=float(a)), loss, rows) for a in alphas])
-    small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
+    small, penalty, setup = compressed(penalty, replace(setup, average=False), rows)
     candidates = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
     if lanes.refusal(method, penalty) is not None:
         setups = [replace(setup, alpha=float(a)) for a in alphas]
@@ -107,7 +107,7 @@ def _side_by_side(
 ) -> Array:
     """Return the same for each strength, trying the steps of one or several of them in one pass."""
     quarter = len(rows) // 4
-    problems = {quarter: _compressed(penalty, setup, rows[:quarter]), len(rows): (rows, penalty, setup)}
+    problems = {quarter: compressed(penalty, setup, rows[:quarter]), len(rows): (rows, penalty, setup)}
 
     def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
         """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
@@ -134,7 +134,7 @@ def _side_by_side(
     return np.concatenate(list(parallel.each(best, groups, threads)))
 
 
-def _compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:
+def compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:
     """Return the same problem over the features that occur, where the penalty allows it."""
     if not methods.sums_over_features(penalty):
         return rows, penalty, setup
@@ -144,7 +144,8 @@ def _compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, A
     return small, penalty, replace(setup, features=max(len(used), 1))
 
 
-def _slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
+def slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
+    """Return the slopes of the loss at the score 0, n × outputs."""
     z = np.zeros((len(rows), outputs))
     if loss.kind == "multiclass":
         return loss.slope(z, rows.y[:, 0]) if outputs > 1 else z  # a single class so far has nothing to tell
@@ -163,7 +164,7 @@ def _curvature(loss: Any, rows: Rows, outputs: int) -> float:
 
 def _candidates(method: Any, loss: Any, rows: Rows, outputs: int) -> Array:
     h = _curvature(loss, rows, outputs)
-    slope = float(np.sqrt(np.mean(np.square(_slopes_at_zero(loss, rows, outputs))))) or 1.0
+    slope = float(np.sqrt(np.mean(np.square(slopes_at_zero(loss, rows, outputs))))) or 1.0
     if isinstance(method, methods.AdaGrad):
         return (slope / h) * 2.0 ** np.arange(-8, 0)
     norm2 = float(rows.squared_norms().mean()) or 1.0
@@ -182,7 +183,7 @@ def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Ro
     y = rows.y[:, 0] if loss.kind == "multiclass" else rows.y
     values = loss.value(z, y)
     start = float(np.mean(values if values.ndim == 1 else values.sum(axis=1)))
-    lipschitz = loss.lipschitz or float(np.abs(_slopes_at_zero(loss, rows, setup.outputs)).max())
+    lipschitz = loss.lipschitz or float(np.abs(slopes_at_zero(loss, rows, setup.outputs)).max())
     g = lipschitz * float(np.sqrt(rows.squared_norms().max())) or 1.0
     d = _diameter(penalty, setup, start) or 1.0
     return g / d if isinstance(method, methods.RDA) else d / (4 * g)

@@ -177,11 +177,11 @@ def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> floa
     The slopes at zero are centred where there is an intercept, which for the squared loss, the logistic loss and the
     multinomial is what the best intercept makes of them.
     """
-    slopes = step_search._slopes_at_zero(loss, rows, setup.outputs)
+    slopes = step_search.slopes_at_zero(loss, rows, setup.outputs)
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     if setup.fit_intercept:
         slopes = slopes - np.average(slopes, axis=0, weights=weight)
-    small, penalty, setup = step_search._compressed(penalty, setup, rows)
+    small, penalty, setup = step_search.compressed(penalty, setup, rows)
     lengths = small.ends - small.begins
     gradient = np.empty((setup.features, setup.outputs))
     for r in range(setup.outputs):

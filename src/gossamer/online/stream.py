@@ -21,7 +21,7 @@ LEAST_ROOM = 1 << 10  # features that a growing learner starts with
 
 @record
 class Problem:
-    """What is to be learned; `classes` and `features` are None while they are to be found out."""
+    """What is learned from a source; `classes` and `features` are None until they are found."""
 
     loss: Any
     penalty: Any
@@ -40,7 +40,7 @@ class Problem:
 
     @property
     def needs_classes(self) -> bool:
-        """Whether classes are to be found out."""
+        """Whether classes must be found before the first row."""
         return self.loss.kind != "regression" and self.classes is None and not self.grow
 
 

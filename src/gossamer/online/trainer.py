@@ -228,7 +228,7 @@ def _grow(old: Any, new: Any) -> None:
             continue
         rows = (1, 1) if name.startswith("intercept") else (old.features, new.features)
         narrow, wide = values.reshape(rows[0], -1), wide.reshape(rows[1], -1)
-        # With averages, what they keep of a feature (one number and one an output) comes after the rest.
+        # With averages, what they keep of a feature (one number and one per output) comes after the rest.
         room = 1 if name in ("slots", "sums") and len(state.get("average_slots", "none")) == 0 else 0
         split, to = (n.shape[1] - room * (1 + k) for n, k in ((narrow, old.outputs), (wide, new.outputs)))
         _widen(narrow[:, :split], wide[:, :to], old.outputs, new.outputs)
@@ -258,7 +258,7 @@ def _leave_one_output(old: Any, kept: dict[str, Array], state: dict[str, Array])
 
 
 def _widen(narrow: Array, wide: Array, before: int, now: int) -> None:
-    """Copy records of some numbers and some blocks of one an output into wider ones."""
+    """Copy records of some numbers and some blocks of one per output into wider ones."""
     blocks = (wide.shape[1] - narrow.shape[1]) // max(now - before, 1)
     head = narrow.shape[1] - blocks * before
     if now == before:
