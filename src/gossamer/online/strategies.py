@@ -19,13 +19,12 @@ the same first rows that decide on the step (`step_search`), so neither depends 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gossamer import methods, penalties
 from gossamer.estimators import parallel
-from gossamer.frozen import record
 from gossamer.online import lanes, step_search
 from gossamer.online.lanes import Lanes
 from gossamer.sources.rows import Rows
@@ -34,12 +33,13 @@ from gossamer.validation import Array
 SPAN = 1e-5  # the weakest strength of a grid over the strongest
 
 
-@record
 class OneStrength:
     """Learn at one strength; the setting is the step: a number or a schedule."""
 
-    alpha: float
-    judges: ClassVar[bool] = False
+    judges = False
+
+    def __init__(self, alpha: float) -> None:
+        self.alpha = alpha
 
     def decides(self, method: Any) -> bool:
         """Return whether the first rows decide on the step."""
@@ -84,14 +84,14 @@ class OneStrength:
         return int(trainer.read()[0].any(axis=1).sum())
 
 
-@record
 class ManyStrengths:
     """Learn at many strengths, given or a count of them; the setting is `Lanes`, the strengths and their steps."""
 
-    alphas: int | Array
-    n_jobs: int | None = None
-    alpha: ClassVar[float] = 0.0
-    judges: ClassVar[bool] = True
+    alpha = 0.0
+    judges = True
+
+    def __init__(self, alphas: int | Array, n_jobs: int | None = None) -> None:
+        self.alphas, self.n_jobs = alphas, n_jobs
 
     def decides(self, method: Any) -> bool:
         """Return whether the first rows decide on the strengths or the steps."""

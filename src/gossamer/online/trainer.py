@@ -141,8 +141,9 @@ class Trainer:
         begin = 0
         while begin < len(rows):
             end = min(begin + self._chunk, len(rows))
+            some = rows if end - begin == len(rows) else rows[begin:end]
             start = time.perf_counter()
-            rows[begin:end].teach(learner, eta[begin:end], self.loss_call)
+            some.teach(learner, eta[begin:end], self.loss_call)
             took = time.perf_counter() - start
             if took > 0.2:
                 self._chunk = max(1, (end - begin) // 2)
