@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from gossamer.estimators import parallel
 from gossamer.estimators.selection import SELECT, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.online.passes import Pass
@@ -43,7 +42,6 @@ class _Path(_Online):
         most = self.max_nonzeros
         if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 0):
             raise ValueError(f"max_nonzeros must be a whole number, 0 or more, or None; {most!r} was given.")
-        parallel.threads(self.n_jobs)  # raises where it is no number of threads
         return ManyStrengths(checked_alphas(self.alphas, least=2), self.n_jobs)
 
     def _pass_words(self, done: Pass) -> str:

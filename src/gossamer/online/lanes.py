@@ -1,4 +1,4 @@
-"""Many settings side by side in one pass: learners with lanes (core/lanes.hpp), each with a strength and a step."""
+"""Many settings side by side in one pass: learners with lanes (core/path/lanes.hpp), one strength and step each."""
 
 from __future__ import annotations
 
