@@ -15,6 +15,7 @@ void bind_lanes(nb::module_& m) {
           "alphas"_a, "paces"_a, "together"_a);
   nb::class_<Lanes, Learner>(m, "Lanes")
       .def_rw("scoring", &Lanes::scoring)
+      .def_rw("threads", &Lanes::threads)
       .def_prop_ro("lanes", &Lanes::lanes)
       .def_prop_ro("losses", [](const Lanes& lanes) { return copied(lanes.losses()); })
       .def_prop_ro("squares", [](const Lanes& lanes) { return copied(lanes.squares()); })

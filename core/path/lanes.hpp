@@ -59,7 +59,8 @@ struct LaneRow {
 // What the outside sees of a learner with lanes: a learner with m · k outputs, and more.
 class Lanes : public Learner {
  public:
-  bool scoring = true;  // whether the losses of the examples count
+  bool scoring = true;   // whether the losses of the examples count
+  unsigned threads = 1;  // how many may be used
 
   std::size_t lanes() const { return losses_.size(); }
   std::span<const double> losses() const { return losses_; }    // Σ weight · loss of each lane, where it counted

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -96,7 +95,7 @@ class SplitLanes final : public Lanes {
   void run(const Examples<T>& examples, const LossCall& loss) {
     std::int64_t entries = 0;
     for (std::size_t i = 0; i < examples.count; ++i) entries += examples.ends[i] - examples.begins[i];
-    in_parallel(parts_.size(), entries < worth_threads ? 1 : std::thread::hardware_concurrency(), [&](std::size_t n) {
+    in_parallel(parts_.size(), entries < worth_threads ? 1 : threads, [&](std::size_t n) {
       parts_[n]->scoring = scoring;
       parts_[n]->learn(examples, loss);
     });

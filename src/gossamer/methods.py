@@ -32,25 +32,20 @@ class Method(Settings):
 
     decreasing: ClassVar[bool] = True  # whether a number c stands for c / √t
     grows: ClassVar[bool] = True  # whether features and outputs can be added to a learner
-    first_pace: ClassVar[float] = 0.1  # the step before there are rows enough to choose one
+    first_step: ClassVar[float] = 0.1  # the step before there are rows enough to choose one
     handles_coupled: ClassVar[bool] = False  # whether it can handle penalties that couple features
     has_lanes: ClassVar[bool] = False  # whether there are rules for many strengths at once
     lanes_in_registers: ClassVar[bool] = False  # whether few lanes on each thread are faster than all together
 
-    @property
-    def pace(self) -> Any:
-        """What the step is set by: a number, a schedule, "auto" or "theory"."""
+    def step_for(self, setup: Setup) -> Any:
+        """Return what the step is set by in this problem."""
         return self.step  # type: ignore[attr-defined]
 
-    def pace_for(self, setup: Setup) -> Any:
-        """Return what the step is set by in this problem."""
-        return self.pace
-
-    def schedule(self, pace: Any) -> Any:
-        """Return the function of t that `pace` stands for."""
-        if callable(pace):
-            return pace
-        return InverseSqrt(pace) if self.decreasing else Constant(pace)
+    def schedule(self, step: Any) -> Any:
+        """Return the function of t that `step` stands for."""
+        if callable(step):
+            return step
+        return InverseSqrt(step) if self.decreasing else Constant(step)
 
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         """Return the steps that "auto" tries, multiples of a natural scale of the problem.
@@ -259,7 +254,7 @@ class RDA(Method):
     gamma: Any = "auto"
     rho: float = 0.0
     decreasing: ClassVar[bool] = False
-    first_pace: ClassVar[float] = 1.0
+    first_step: ClassVar[float] = 1.0
     handles_coupled: ClassVar[bool] = True
     has_lanes: ClassVar[bool] = True
 
@@ -269,13 +264,13 @@ class RDA(Method):
         number(self.rho, "rho", least=0)
 
     @property
-    def pace(self) -> Any:
-        """γ."""
+    def step(self) -> Any:
+        """γ, which the step is set by."""
         return self.gamma
 
-    def schedule(self, pace: Any) -> Any:
+    def schedule(self, step: Any) -> Any:
         """Return γ for every round."""
-        return _Gamma(float(pace))
+        return _Gamma(float(step))
 
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         return 1.0 / super().candidates(h, slope, rows)
@@ -510,17 +505,17 @@ class Pegasos(Method):
     grows: ClassVar[bool] = False
 
     @property
-    def pace(self) -> Any:
+    def step(self) -> Any:
         """The step is set by alpha."""
         return 1.0
 
-    def pace_for(self, setup: Setup) -> Any:
+    def step_for(self, setup: Setup) -> Any:
         """Return α."""
         return setup.alpha
 
-    def schedule(self, pace: Any) -> Any:
+    def schedule(self, step: Any) -> Any:
         """Return 1/(αt)."""
-        return InverseTime(pace)
+        return InverseTime(step)
 
     def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
         if not penalty.is_half_square:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import gossamer as gs
 from gossamer.online import step_search
-from gossamer.online.examples import Rows, csr_arrays
+from gossamer.sources.rows import Rows, csr_arrays
 from online.paths import ALPHAS, METHODS, SPARSE, X
 from online.problems import LOGISTIC, MULTINOMIAL, features
 
@@ -140,9 +140,9 @@ def test_the_search_is_that_of_one_strength():
     """The same candidates, cut and kept in the same way."""
     path = gs.OnlineClassifierCV(ALPHAS, method="ftrl", shuffle=False).fit(X, LOGISTIC.y)
     trainer = path._trainer
-    rows = Rows(*csr_arrays(SPARSE), LOGISTIC.coded, None).part(0, 32)
-    for alpha, pace in zip(path.alphas_, path.path_step_, strict=True):
+    rows = Rows(*csr_arrays(SPARSE), LOGISTIC.coded, None)[:32]
+    for alpha, step in zip(path.alphas_, path.path_step_, strict=True):
         setup = replace(trainer.setup, alpha=float(alpha))
-        assert pace == step_search.choose(
-            trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer._loss_call, rows
+        assert step == step_search.choose(
+            trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer.loss_call, rows
         )

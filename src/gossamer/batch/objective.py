@@ -12,7 +12,6 @@ W is d × k: one row a feature, one column an output.
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 from gossamer import _core
 from gossamer.batch import certificates
 from gossamer.batch.certificates import Certificate
+from gossamer.estimators import parallel
 from gossamer.losses import as_loss
 from gossamer.penalties import as_penalty
 from gossamer.validation import Array
@@ -35,12 +35,6 @@ class Point:
     loss: float  # Σ p ℓ
     slopes: Array  # n × k: p_i ∂ℓ/∂z_i
     gradient: Array  # d × k: Xᵀ slopes
-
-
-def default_threads() -> int:
-    """Return how many threads to use: one a core that this process may run on."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def design(X: Any, threads: int) -> Any:
@@ -75,7 +69,7 @@ class Objective:
     fit_intercept : bool
         Whether b is there.
     threads : int, optional
-        Threads to use, one a core by default; the result does not depend on it.
+        Threads to use, by default what `parallel.threads` says; the result does not depend on it.
 
     Attributes
     ----------
@@ -96,7 +90,7 @@ class Objective:
         fit_intercept: bool = True,
         threads: int | None = None,
     ) -> None:
-        self.threads = threads or default_threads()
+        self.threads = threads or parallel.threads()
         self.design = design(X, self.threads)
         n = self.design.rows
         c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)

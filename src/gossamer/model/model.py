@@ -168,64 +168,20 @@ class Model:
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of a matrix, data frame or source: a vector for two classes, one column an output else."""
-        return self.decisions(self._all_scores(X))
+        return self.targets.decisions(self._all_scores(X))
 
     def predict(self, X: Any) -> Array:
         """Return the labels, or the numbers that regression predicts."""
-        return self.answers(self._all_scores(X))
+        return self.targets.predictions(self._all_scores(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class or label."""
-        return self.probabilities(self._all_scores(X))
-
-    def decisions(self, z: Array) -> Array:
-        """Return scores as `decision_function` does."""
-        if self.kind == "regression":
-            return z[:, 0] if self.flat else z
-        if self.kind == "binary":
-            return z[:, 0]
-        return z[:, 1] - z[:, 0] if self.kind != "multilabel" and z.shape[1] == 2 else z
-
-    def answers(self, z: Array) -> Array:
-        """Return predictions from scores."""
-        if self.kind == "regression":
-            means = self.loss.link(z)
-            return means[:, 0] if self.flat else means
-        if self.kind == "multilabel":
-            return (z > 0).astype(int)
-        assert self.classes is not None
-        if self.kind == "binary":
-            return self.classes[(z[:, 0] > 0).astype(int)]
-        return self.classes[np.argmax(z, axis=1)]
+        return self.targets.probabilities(self._all_scores(X))
 
     @property
     def probabilistic(self) -> bool:
         """Whether scores stand for probabilities."""
         return bool(self.loss.probabilistic)
-
-    def probabilities(self, z: Array) -> Array:
-        """Return probabilities from scores."""
-        if not self.probabilistic:
-            raise ValueError(f"{self.loss.label} gives no probabilities; 'logistic' and 'multinomial' do.")
-        p = self.loss.link(z)
-        if self.kind == "binary":
-            return np.hstack([1 - p, p])
-        if self.kind == "one_vs_rest":
-            total = p.sum(axis=1, keepdims=True)
-            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-        return p
-
-    @property
-    def labels(self) -> list[Any]:
-        """The classes as a list, empty for regression."""
-        return [] if self.classes is None else self.classes.tolist()
-
-    @property
-    def output_names(self) -> list[str]:
-        """What each output is called."""
-        if self.classes is None or self.kind == "binary":
-            return [f"output_{r}" for r in range(len(self.intercept))]
-        return [str(c) for c in self.labels]
 
     # Weights
 

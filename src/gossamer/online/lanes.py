@@ -1,4 +1,4 @@
-"""Many settings side by side in one pass: learners with lanes (core/lanes.hpp), each with a strength and a step."""
+"""Many settings side by side in one pass: learners with lanes (core/path/lanes.hpp), one strength and step each."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ TOGETHER = 8  # lanes on one thread: those of the default method then learn in r
 
 @record
 class Lanes:
-    """What the lanes differ in: the strength and the pace of each."""
+    """What the lanes differ in: the strength and the step of each."""
 
     alphas: Array
-    paces: Array
+    steps: Array
 
 
 def refusal(method: Any, penalty: Any) -> Exception | None:
@@ -42,5 +42,5 @@ def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, together
     check(method, penalty)
     if together is None:
         together = TOGETHER if method.lanes_in_registers else len(lanes.alphas)
-    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces), together)
+    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps), together)
     return method.make_lanes(penalty, setup, settings)

@@ -1,4 +1,4 @@
-"""Blocks of examples as the learners read them: CSR rows with targets and weights, checked."""
+"""The one record of rows, from arrays and files alike: CSR entries, labels or targets, weights."""
 
 from __future__ import annotations
 
@@ -14,31 +14,37 @@ from gossamer.validation import Array
 
 @record
 class Rows:
-    """Some examples: CSR arrays, targets (n × targets), weights or None for all ones.
+    """Some rows: CSR entries, y, and weights or None for all ones.
 
-    Row i is entries begins[i] … ends[i] − 1, so that rows are chosen and reordered without moving their entries.
+    Row i is entries begins[i] … ends[i] − 1, so that rows are chosen and reordered without moving their entries. From a
+    source y holds labels, or is None where there are none; learners read coded targets, float64, n × targets.
     """
 
     begins: Array  # int64
     ends: Array  # int64
-    index: Array  # int32, features
-    value: Array  # float32 or float64
-    y: Array  # float64, n × targets
-    weight: Array | None  # float64
+    index: Array  # int32, features, sorted in each row
+    value: Array  # float32 or float64, finite
+    y: Any
+    weight: Array | None = None  # float64
+
+    @staticmethod
+    def of(starts: Array, index: Array, value: Array, y: Any, weight: Array | None = None) -> Rows:
+        """Return rows whose entries follow each other: `starts` says where each row begins, and where the last ends."""
+        return Rows(starts[:-1], starts[1:], index, value, y, weight)
 
     def __len__(self) -> int:
         return len(self.begins)
 
     def taken(self, which: Any) -> Rows:
         """Return some of the rows, or all in another order."""
+        y = None if self.y is None else self.y.take(which, axis=0)
         weight = None if self.weight is None else self.weight.take(which)
-        begins, ends, y = self.begins.take(which), self.ends.take(which), self.y.take(which, axis=0)
-        return Rows(begins, ends, self.index, self.value, y, weight)
+        return Rows(self.begins.take(which), self.ends.take(which), self.index, self.value, y, weight)
 
-    def part(self, begin: int, end: int) -> Rows:
-        """Return rows begin … end − 1."""
-        weight = None if self.weight is None else self.weight[begin:end]
-        return Rows(self.begins[begin:end], self.ends[begin:end], self.index, self.value, self.y[begin:end], weight)
+    def __getitem__(self, which: slice) -> Rows:
+        y = None if self.y is None else self.y[which]
+        weight = None if self.weight is None else self.weight[which]
+        return Rows(self.begins[which], self.ends[which], self.index, self.value, y, weight)
 
     def without_zero_weights(self) -> Rows:
         """Return the rows that have a weight."""
@@ -109,20 +115,3 @@ def csr_arrays(X: Any) -> tuple[Array, Array, Array, Array]:
     index, value = X.indices[: starts[-1]], X.data[: starts[-1]]
     value = value if value.dtype in (np.float32, np.float64) else value.astype(np.float64)
     return starts[:-1], starts[1:], np.ascontiguousarray(index, np.int32), np.ascontiguousarray(value)
-
-
-class SeededOrders:
-    """Random orders by a seed: those of NumPy's RandomState, which takes longer to make than to use.
-
-    >>> SeededOrders(7).permutation(5).tolist() == np.random.RandomState(7).permutation(5).tolist()
-    True
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._orders = _core.Orders(seed)
-
-    def permutation(self, count: int) -> Array:
-        """Return 0 … count − 1 in the next order."""
-        order = np.empty(count, np.int64)
-        self._orders.next(order)
-        return order
