@@ -1,0 +1,99 @@
+// What the rules for any penalty share: a buffer with the rows of an example's features, which the penalty is called on
+// once, and loops over its cells. A row of the buffer is [lane][output].
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "online/methods.hpp"
+
+namespace gossamer {
+
+class BufferedRule : public Rule {
+ public:
+  void prefetch(std::span<const std::int32_t> features) const override {
+    for (const std::int32_t j : features) {
+      const auto* bytes = reinterpret_cast<const char*>(slot(static_cast<std::size_t>(j)));
+      for (std::size_t at = 0; at < stride_ * sizeof(double); at += 64) __builtin_prefetch(bytes + at, 1);
+    }
+  }
+
+ protected:
+  BufferedRule(AnyPenalty penalty, const Setup& setup, std::size_t stride)
+      : penalty_(std::move(penalty)),
+        features_(setup.features),
+        m_(setup.lanes()),
+        k_(setup.outputs),
+        cells_(setup.cells()),
+        stride_(stride),
+        alphas_(setup.alphas),
+        paces_(setup.paces),
+        slots_(setup.features * stride) {}
+
+  AnyPenalty penalty_;
+  std::size_t features_, m_, k_, cells_, stride_;
+  std::vector<double> alphas_, paces_;
+  Slots slots_;
+  // Of the example at hand: the weights of its features, the s of each row, a number per feature. (Reading uses them
+  // too: a rule is not read by two threads at once.)
+  mutable std::vector<double> w_, s_, per_;
+
+  double* slot(std::size_t j) { return &slots_[j * stride_]; }
+  const double* slot(std::size_t j) const { return &slots_[j * stride_]; }
+
+  void make_room(std::size_t n) const {
+    if (per_.size() < n) per_.resize(2 * n), s_.resize(2 * n * m_), w_.resize(2 * n * cells_);
+  }
+  // All rows of the buffer, and those of one lane.
+  Rows rows(std::span<const std::int32_t> features) const {
+    return {w_.data(), features.size() * m_, k_, k_, features.data(), m_};
+  }
+  Rows lane(std::span<const std::int32_t> features, std::size_t i) const {
+    return {w_.data() + i * k_, features.size(), k_, cells_, features.data()};
+  }
+  // z += Σ x W; one output is summed in several registers, so that no addition waits for the one before.
+  void add_up(const Row& row, double* z) const {
+    const double *x = row.x, *w = w_.data();
+    if (cells_ == 1) {
+      double sums[4] = {};
+      std::size_t n = 0;
+      for (; n + 4 <= row.size(); n += 4) {
+        for (std::size_t r = 0; r < 4; ++r) sums[r] += x[n + r] * w[n + r];
+      }
+      for (; n < row.size(); ++n) sums[0] += x[n] * w[n];
+      *z += (sums[0] + sums[2]) + (sums[1] + sums[3]);
+      return;
+    }
+    for (std::size_t n = 0; n < row.size(); ++n, w += cells_) {
+      for (std::size_t c = 0; c < cells_; ++c) z[c] += x[n] * w[c];
+    }
+  }
+  // f(lane, cell) for all cells
+  template <class F>
+  void each_cell(F f) const {
+    for (std::size_t i = 0, c = 0; i < m_; ++i) {
+      for (const std::size_t end = c + k_; c < end; ++c) f(i, c);
+    }
+  }
+  // Σ_r (x slope_r)² of a lane
+  double squares(double x, const double* slope, std::size_t i) const {
+    double sum = 0;
+    for (std::size_t c = i * k_; c < (i + 1) * k_; ++c) sum += (x * slope[c]) * (x * slope[c]);
+    return sum;
+  }
+  // Where zero is not allowed the weights start at the nearest that is.
+  bool starts_at_zero() const {
+    std::vector<double> w(1);
+    const double s = 0;
+    for (std::size_t j = 0; j < features_ && penalty_->facts().constrains; ++j) {
+      const auto feature = static_cast<std::int32_t>(j);
+      w[0] = 0;
+      penalty_->prox({w.data(), 1, 1, 1, &feature}, &s);
+      if (w[0] != 0) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace gossamer
