@@ -317,7 +317,7 @@ def load(path: Any) -> Model:
     >>> gs.load("pyproject.toml")
     Traceback (most recent call last):
     ...
-    gossamer.file_format.FileError: pyproject.toml: this is not a file of gossamer, or it is cut short.
+    gossamer.model.file_format.FileError: pyproject.toml: this is not a file of gossamer, or it is cut short.
     """
     header, arrays = file_format.read(path)
     try:

@@ -1,14 +1,10 @@
 """A short run of tests/fuzz; `make fuzz` runs a long one under the sanitizers."""
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent / "fuzz"))
-
-from inputs import SEEDS, mutated, one_input, one_text, seeds
+from fuzz.inputs import SEEDS, mutated, one_input, one_text, seeds
 
 
 def test_right_inputs_are_read(tmp_path):

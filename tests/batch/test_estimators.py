@@ -173,14 +173,14 @@ def test_interrupting_keeps_the_best(monkeypatch):
     import gossamer.batch.driver
 
     calls = iter(range(100))
-    certify = gossamer.solving.Objective.certify
+    certify = gossamer.batch.driver.Objective.certify
 
     def once_too_often(self, point):
         if next(calls) == 4:
             raise KeyboardInterrupt
         return certify(self, point)
 
-    monkeypatch.setattr(gossamer.solving.Objective, "certify", once_too_often)
+    monkeypatch.setattr(gossamer.batch.driver.Objective, "certify", once_too_often)
     with pytest.warns(UserWarning, match="Interrupted after"):
         model = gs.BatchClassifier(alpha=1e-3, tol=1e-12, solver="sparsa").fit(X_BINARY, Y_BINARY)
     assert model.objective_ < math.log(2)

@@ -389,3 +389,14 @@ def test_a_wide_box_holds_huge_numbers():
     assert gs.Box(-1.7e308, 1.7e308).value([1.6e308]) == 0
     v = np.array([1.0, -2.0], np.float32)
     assert_array_equal(gs.Box(-1e300, 1e300).prox(v), v)
+
+
+def test_sets_say_that_they_are():
+    assert {type(entry.penalty).__name__ for entry in SETS} == {
+        "Simplex",
+        "L1Ball",
+        "L2Ball",
+        "Box",
+        "GroupL2Ball",
+        "GroupLInfBall",
+    }

@@ -21,7 +21,7 @@ import gossamer as gs
 from gossamer.model import exports, file_format, model
 from gossamer.model.file_format import FileError
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 N, D = 80, 9
 random = np.random.default_rng(0)
 X = random.normal(size=(N, D)) * (random.random((N, D)) < 0.6)
