@@ -52,9 +52,7 @@ class Averaged final : public Rule {
     }
     for (std::size_t r = 0; r < k_; ++r) w[r] /= rounds_;
   }
-  void visit(StateVisitor& f) override {
-    rule_->visit(f), f("average_rounds", rounds_), f("average_slots", slots_);
-  }
+  void visit(StateVisitor& f) override { rule_->visit(f), f("average_rounds", rounds_), f("average_slots", slots_); }
   void prefetch(std::span<const std::int32_t> features) const override {
     rule_->prefetch(features);
     for (const std::int32_t j : features) __builtin_prefetch(&slots_[static_cast<std::size_t>(j) * (k_ + 1)], 1);

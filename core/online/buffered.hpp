@@ -35,26 +35,35 @@ class BufferedRule : public Rule {
   std::size_t features_, m_, k_, cells_, stride_;
   std::vector<double> alphas_, paces_;
   Slots slots_;
-  // Of the example at hand: the weights of its features, the s of each row, a number per feature. (Reading uses them
-  // too: a rule is not read by two threads at once.)
-  mutable std::vector<double> w_, s_, per_;
+
+  // The rows of some features: their weights, the s of each row, a number per feature.
+  struct Buffer {
+    std::vector<double> w, s, per;
+  };
+  Buffer here_;                   // of the example at hand
+  static Buffer& for_reading() {  // several threads may read a learner
+    thread_local Buffer buffer;
+    return buffer;
+  }
 
   double* slot(std::size_t j) { return &slots_[j * stride_]; }
   const double* slot(std::size_t j) const { return &slots_[j * stride_]; }
 
-  void make_room(std::size_t n) const {
-    if (per_.size() < n) per_.resize(2 * n), s_.resize(2 * n * m_), w_.resize(2 * n * cells_);
+  void make_room(Buffer& b, std::size_t n) const {
+    if (b.per.size() < n) b.per.resize(2 * n);
+    if (b.s.size() < n * m_) b.s.resize(2 * n * m_);
+    if (b.w.size() < n * cells_) b.w.resize(2 * n * cells_);
   }
-  // All rows of the buffer, and those of one lane.
-  Rows rows(std::span<const std::int32_t> features) const {
-    return {w_.data(), features.size() * m_, k_, k_, features.data(), m_};
+  // All rows of a buffer, and those of one lane.
+  Rows rows(Buffer& b, std::span<const std::int32_t> features) const {
+    return {b.w.data(), features.size() * m_, k_, k_, features.data(), m_};
   }
-  Rows lane(std::span<const std::int32_t> features, std::size_t i) const {
-    return {w_.data() + i * k_, features.size(), k_, cells_, features.data()};
+  Rows lane(Buffer& b, std::span<const std::int32_t> features, std::size_t i) const {
+    return {b.w.data() + i * k_, features.size(), k_, cells_, features.data()};
   }
   // z += Σ x W; one output is summed in several registers, so that no addition waits for the one before.
   void add_up(const Row& row, double* z) const {
-    const double *x = row.x, *w = w_.data();
+    const double *x = row.x, *w = here_.w.data();
     if (cells_ == 1) {
       double sums[4] = {};
       std::size_t n = 0;

@@ -5,8 +5,6 @@
 // With a set as the penalty it is projected subgradient; with truncation in place of the prox it is truncated gradient
 // (Langford et al. 2009). The penalty must be a sum over features (rows of W); it reaches the features that are not in
 // an example lazily (Lazy in row_penalty.hpp).
-#include "base/pack.hpp"
-#include "base/side_by_side.hpp"
 #include "online/buffered.hpp"
 #include "online/hot.hpp"
 #include "online/trail.hpp"
@@ -21,7 +19,7 @@ class FobosRule final : public BufferedRule {
   FobosRule(AnyPenalty penalty, const Setup& s, std::vector<std::unique_ptr<Lazy>> lazy)
       : BufferedRule(std::move(penalty), s, 1 + s.cells()), lazy_(std::move(lazy)) {
     unit_ = m_ == 1 ? alphas_[0] * paces_[0] : 1.0;
-    if (penalty_ && !starts_at_zero()) restart();
+    if (!starts_at_zero()) restart();
   }
   // Lanes share stamps, so that rounds are counted without their strengths; one lane counts with its own.
   static double strength(const Setup& s, std::size_t i) { return s.lanes() == 1 ? 1.0 : s.alphas[i] * s.paces[i]; }
@@ -29,11 +27,11 @@ class FobosRule final : public BufferedRule {
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
     if (settles(step)) settle();
-    load(row.index);
+    load(here_, row.index);
     add_up(row, z);
   }
   void learn(const Row& row, const double* slope) override {
-    const double now = lazy_[0]->now(), *w = w_.data();
+    const double now = lazy_[0]->now(), *w = here_.w.data();
     for (std::size_t n = 0; n < row.size(); ++n, w += cells_) {
       double *at = slot(row[n]), x = row.x[n];
       at[0] = now;
@@ -43,14 +41,14 @@ class FobosRule final : public BufferedRule {
   }
   void read(std::size_t j, double* w) const override {
     const auto feature = static_cast<std::int32_t>(j);
-    load({&feature, 1});
-    std::copy_n(w_.data(), cells_, w);
+    load(for_reading(), {&feature, 1});
+    std::copy_n(for_reading().w.data(), cells_, w);
   }
   void visit(StateVisitor& f) override {
     f("slots", slots_);
     if (m_ == 1) return lazy_[0]->visit(f);
     for (std::size_t i = 0; i < m_; ++i) {
-      OfLane of_lane(f, i);
+      Numbered of_lane(f, "_", i);
       lazy_[i]->visit(of_lane);
     }
   }
@@ -79,31 +77,18 @@ class FobosRule final : public BufferedRule {
   }
 
  private:
-  // Names end with the number of the lane.
-  class OfLane final : public StateVisitor {
-   public:
-    OfLane(StateVisitor& to, std::size_t lane) : to_(to), end_("_" + std::to_string(lane)) {}
-    void see(const char* name, std::span<double> values, Per per, std::vector<double>* grows) override {
-      to_.see((name + end_).c_str(), values, per, grows);
-    }
-
-   private:
-    StateVisitor& to_;
-    std::string end_;
-  };
-
   std::vector<std::unique_ptr<Lazy>> lazy_;  // of each lane
   double eta_ = 0, unit_;
 
   // The weights of some features, up to date, into the buffer.
-  void load(std::span<const std::int32_t> features) const {
-    make_room(features.size());
+  void load(Buffer& b, std::span<const std::int32_t> features) const {
+    make_room(b, features.size());
     for (std::size_t n = 0; n < features.size(); ++n) {
       const double* at = slot(static_cast<std::size_t>(features[n]));
-      per_[n] = at[0];
-      std::copy_n(at + 1, cells_, &w_[n * cells_]);
+      b.per[n] = at[0];
+      std::copy_n(at + 1, cells_, &b.w[n * cells_]);
     }
-    for (std::size_t i = 0; i < m_; ++i) lazy_[i]->catch_up(lane(features, i), per_.data());
+    for (std::size_t i = 0; i < m_; ++i) lazy_[i]->catch_up(lane(b, features, i), b.per.data());
   }
   // Brings every feature up to date and starts the records anew.
   void restart() {
@@ -118,7 +103,10 @@ class FobosRule final : public BufferedRule {
 class LevelRule final : public HotRule {
  public:
   LevelRule(const Weights& weights, const Setup& s)
-      : HotRule(weights, s, 1), limit_(longest_record(s.features)), traced_(s.average), alpha_(s.alpha() * s.paces[0]) {}
+      : HotRule(weights, s, 1),
+        limit_(longest_record(s.features)),
+        traced_(s.average),
+        alpha_(s.alpha() * s.paces[0]) {}
 
   void margins(const Row& row, double step, double* z) override {
     if (settles(step)) settle();
@@ -189,10 +177,11 @@ std::unique_ptr<Rule> Fobos::hot(const Weights& weights, const Setup& setup) con
   return std::make_unique<LevelRule>(weights, setup);
 }
 
-std::unique_ptr<Rule> TruncatedGradient::rule(AnyPenalty, const Setup& setup) const {
+std::unique_ptr<Rule> TruncatedGradient::rule(AnyPenalty l1, const Setup& setup) const {
   std::vector<std::unique_ptr<Lazy>> lazy;
-  lazy.push_back(make_truncation(static_cast<std::size_t>(period), threshold, weights, setup.features, setup.average));
-  return std::make_unique<FobosRule>(nullptr, setup, std::move(lazy));
+  lazy.push_back(
+      make_truncation(static_cast<std::size_t>(period), threshold, l1->weights(), setup.features, setup.average));
+  return std::make_unique<FobosRule>(std::move(l1), setup, std::move(lazy));
 }
 
 }  // namespace gossamer

@@ -28,19 +28,6 @@ bool within(std::span<const std::int32_t> index, std::size_t features) {
   return index.empty() || largest < features;
 }
 
-// Shows the state of a part under names that end with its number.
-class Renamed final : public StateVisitor {
- public:
-  Renamed(StateVisitor& to, std::size_t part) : to_(to), end_("_of_part_" + std::to_string(part)) {}
-  void see(const char* name, std::span<double> values, Per per, std::vector<double>* grows) override {
-    to_.see((name + end_).c_str(), values, per, grows);
-  }
-
- private:
-  StateVisitor& to_;
-  std::string end_;
-};
-
 // All of the state by name.
 class Collected final : public StateVisitor {
  public:
@@ -241,8 +228,8 @@ void Learner::read_some(Some features, std::span<double> weights, std::span<doub
 void Learner::visit(StateVisitor& f) {
   if (parts_.size() == 1) return parts_[0].visit(f);
   for (std::size_t n = 0; n < parts_.size(); ++n) {
-    Renamed renamed(f, n);
-    parts_[n].visit(renamed);
+    Numbered of_part(f, "_of_part_", n);
+    parts_[n].visit(of_part);
   }
 }
 
@@ -310,8 +297,7 @@ std::vector<double> Learner::squares() const {
 
 std::vector<double> Learner::intercepts() const {
   std::vector<double> all;
-  for (const Part& part : parts_)
-    all.insert(all.end(), part.intercept.values().begin(), part.intercept.values().end());
+  for (const Part& part : parts_) all.insert(all.end(), part.intercept.values().begin(), part.intercept.values().end());
   return all;
 }
 

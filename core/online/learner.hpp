@@ -68,9 +68,9 @@ class Part {
   Setup setup;
   std::unique_ptr<Rule> rule;
   Intercept intercept;
-  std::vector<double> intercept_sum;  // over the rounds, if it averages
-  std::vector<double> counts;         // t, Σ weight, Σ weight · loss before learning from the example
-  std::vector<double> seen;           // Σ weight · loss of each lane
+  std::vector<double> intercept_sum;            // over the rounds, if it averages
+  std::vector<double> counts;                   // t, Σ weight, Σ weight · loss before learning from the example
+  std::vector<double> seen;                     // Σ weight · loss of each lane
   std::vector<double> losses, squares, totals;  // of a path, where it was scored: Σ weight · loss and · loss² of each
                                                 // lane, and Σ weight and Σ weight²
   bool sound = true;
@@ -88,6 +88,7 @@ class Learner {
   using Make = std::function<std::unique_ptr<Learner>(std::size_t features, std::size_t outputs)>;
   // `again` makes a learner of the same kind for other sizes; nothing where features are coupled.
   Learner(const Setup& setup, std::vector<Part> parts, Make again);
+  Learner(const Learner&) = delete;
 
   void learn(const Examples<double>& examples, const LossCall& loss) { run(examples, loss); }
   void learn(const Examples<float>& examples, const LossCall& loss) { run(examples, loss); }
@@ -115,8 +116,8 @@ class Learner {
   // Lanes
   bool scoring = true;  // whether the losses of the examples count
   std::size_t lanes() const { return setup_.lanes(); }
-  std::vector<double> losses() const;   // Σ weight · loss of each lane, where it counted
-  std::vector<double> squares() const;  // Σ weight · loss²
+  std::vector<double> losses() const;                            // Σ weight · loss of each lane, where it counted
+  std::vector<double> squares() const;                           // Σ weight · loss²
   double scored() const { return parts_[0].totals[0]; }          // Σ weight
   double scored_squares() const { return parts_[0].totals[1]; }  // Σ weight²
   std::vector<double> intercepts() const;                        // of each output of each lane, or none
@@ -146,7 +147,8 @@ class Learner {
   template <class F>
   void with_part_of(std::size_t lane, F f) const;
   template <class F>
-  void read_rows(std::size_t count, std::span<double> weights, std::span<double> intercept, bool average, F feature) const;
+  void read_rows(std::size_t count, std::span<double> weights, std::span<double> intercept, bool average,
+                 F feature) const;
 };
 
 }  // namespace gossamer

@@ -25,8 +25,8 @@ struct Rows {
   std::span<double> operator[](std::size_t i) const { return {w + i * stride, width}; }
 };
 
-// What happens to a feature in the rounds of FOBOS that do not contain it: prox(w, s_t) in every round t. A feature that
-// was away catches up when it is next needed, in one go wherever mathematics allows.
+// What happens to a feature in the rounds of FOBOS that do not contain it: prox(w, s_t) in every round t. A feature
+// that was away catches up when it is next needed, in one go wherever mathematics allows.
 class Lazy {
  public:
   virtual ~Lazy() = default;
@@ -50,6 +50,7 @@ class RowPenalty {
  public:
   virtual ~RowPenalty() = default;
   virtual const PenaltyFacts& facts() const = 0;
+  virtual const std::vector<double>& weights() const = 0;  // one per feature, or none
   // Each row ← prox(row, s_i)
   virtual void prox(Rows rows, const double* s) const = 0;
   // Each row ← n_j rounds of prox(·, s_i); one n per feature

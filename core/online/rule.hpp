@@ -5,8 +5,9 @@
 //     read(j, w)               W_j as it stands now, changing nothing
 //     visit(f)                 shows all of its state, to save and restore it
 //
-// A rule may have several lanes: settings (a strength and a pace each) side by side, which see the same examples. W_j is
-// then [lane][output], and lane i takes pace_i times the step. Everything a lane learns is what a rule of its own would.
+// A rule may have several lanes: settings (a strength and a pace each) side by side, which see the same examples. W_j
+// is then [lane][output], and lane i takes pace_i times the step. Everything a lane learns is what a rule of its own
+// would.
 //
 // A rule that can say where its weights were between two touches is averaged at the cost of the features in an example
 // (averaged.hpp):

@@ -1,7 +1,10 @@
 // The state of a learner, shown to whoever saves, restores or enlarges it.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/slots.hpp"
@@ -28,6 +31,21 @@ class StateVisitor {
     see(name, {&value, 1}, Per::learner, nullptr);
     shared = value;
   }
+};
+
+// Shows state to a visitor under names that end with a number.
+class Numbered final : public StateVisitor {
+ public:
+  Numbered(StateVisitor& to, std::string word, std::size_t number) : to_(to), end_(std::move(word)) {
+    end_ += std::to_string(number);
+  }
+  void see(const char* name, std::span<double> values, Per per, std::vector<double>* grows) override {
+    to_.see((name + end_).c_str(), values, per, grows);
+  }
+
+ private:
+  StateVisitor& to_;
+  std::string end_;
 };
 
 }  // namespace gossamer
