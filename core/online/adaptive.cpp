@@ -15,6 +15,13 @@ namespace gossamer {
 
 namespace {
 
+// Σ_r (x slope_r)²
+[[gnu::always_inline]] inline double squared(double x, const double* slope, std::size_t k) {
+  double sum = 0;
+  for (std::size_t r = 0; r < k; ++r) sum += (x * slope[r]) * (x * slope[r]);
+  return sum;
+}
+
 // The primal form: between touches a feature has rounds with one and the same s. A slot: the round it is up to date
 // with, s of each lane, m, the step of each lane, the weights.
 class AdaptiveRule final : public BufferedRule {
@@ -36,17 +43,19 @@ class AdaptiveRule final : public BufferedRule {
     add_up(row, z);
   }
   void learn(const Row& row, const double* slope) override {
-    const double* w = here_.w.data();
-    for (std::size_t n = 0; n < row.size(); ++n, w += cells_) {
-      double *at = slot(row[n]), *s = at + 1, *step = at + 2 + m_, *to = at + weights(), x = row.x[n];
-      for (std::size_t i = 0; i < m_; ++i) {
-        const double gradient = squares(x, slope, i);
-        if (gradient == 0) continue;
-        s[i] += gradient;
-        step[i] = eta_ * paces_[i] / (at[1 + m_] * std::sqrt(s[i]));
+    by_size([&, eta = eta_](auto m, auto k) {
+      const double *w = here_.w.data(), *pace = paces_.data();
+      double* slots = slot(0);
+      for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
+        double *at = slots + row[n] * (2 + 2 * m + m * k), *s = at + 1, *step = at + 2 + m, *to = step + m,
+               x = row.x[n];
+        for (std::size_t i = 0; i < m; ++i) {
+          const double gradient = squared(x, slope + i * k, k);
+          if (gradient > 0) s[i] += gradient, step[i] = eta * pace[i] / (at[1 + m] * std::sqrt(s[i]));
+          for (std::size_t c = i * k; c < (i + 1) * k; ++c) to[c] = w[c] - step[i] * x * slope[c];
+        }
       }
-      each_cell([&](std::size_t i, std::size_t c) { to[c] = w[c] - step[i] * x * slope[c]; });
-    }
+    });
     rounds_ += 1;
   }
   void read(std::size_t j, double* w) const override {
@@ -63,6 +72,9 @@ class AdaptiveRule final : public BufferedRule {
       penalty_->add_repeats({at + weights(), k_}, j, away[n], alphas_[0] * at[2 + m_], sums);
     }
   }
+  void settle() override {
+    for (std::size_t j = 0; j < features_; ++j) read(j, slot(j) + weights()), slot(j)[0] = rounds_;
+  }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
     const double *at = slot(j), *w = at + weights() + lane * k_;
     numbers.insert(numbers.end(), {at[0], at[1 + lane], at[1 + m_], at[2 + m_ + lane]});
@@ -76,12 +88,16 @@ class AdaptiveRule final : public BufferedRule {
   std::size_t weights() const { return 2 + 2 * m_; }
   void load(Buffer& b, std::span<const std::int32_t> features) const {
     make_room(b, features.size());
-    for (std::size_t n = 0; n < features.size(); ++n) {
-      const double *at = slot(static_cast<std::size_t>(features[n])), *step = at + 2 + m_;
-      b.per[n] = rounds_ - at[0];
-      for (std::size_t i = 0; i < m_; ++i) b.s[n * m_ + i] = alphas_[i] * step[i];
-      std::copy_n(at + weights(), cells_, &b.w[n * cells_]);
-    }
+    by_size([&, rounds = rounds_](auto m, auto k) {
+      const double *slots = slot(0), *alpha = alphas_.data();
+      double *w = b.w.data(), *s = b.s.data(), *missed = b.per.data();
+      for (std::size_t n = 0; n < features.size(); ++n, w += m * k, s += m) {
+        const double *at = slots + static_cast<std::size_t>(features[n]) * (2 + 2 * m + m * k), *step = at + 2 + m;
+        missed[n] = rounds - at[0];
+        for (std::size_t i = 0; i < m; ++i) s[i] = alpha[i] * step[i];
+        for (std::size_t c = 0; c < m * k; ++c) w[c] = step[m + c];
+      }
+    });
     penalty_->repeat(rows(b, features), b.per.data(), b.s.data());
   }
   // A larger value than ever: the weights shrink to what they would be had it been known from the start.
@@ -107,30 +123,31 @@ class AdaptiveDualRule final : public BufferedRule {
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
-    if constexpr (!Proximal) {
-      for (std::size_t n = 0; n < row.size(); ++n) {
-        double *at = slot(row[n]), size = std::fabs(row.x[n]);
-        if (size <= at[m_]) continue;  // larger than ever: known before it is used
-        for (std::size_t i = 0; i < m_; ++i) at[m_ + 1 + i] *= at[m_] / size;
-        at[m_] = size;
-      }
+    for (std::size_t n = 0; n < row.size() && !Proximal; ++n) {
+      double *at = slot(row[n]), size = std::fabs(row.x[n]);
+      if (size <= at[m_]) continue;  // larger than ever: known before it is used
+      for (std::size_t i = 0; i < m_; ++i) at[m_ + 1 + i] *= at[m_] / size;
+      at[m_] = size;
     }
     load(here_, row.index, rounds_);
     add_up(row, z);
   }
   void learn(const Row& row, const double* slope) override {
-    const double* w = here_.w.data();
-    for (std::size_t n = 0; n < row.size(); ++n, w += cells_) {
-      double *at = slot(row[n]), *rate = at + m_ + 1, *sum = at + sums(), x = row.x[n];
-      for (std::size_t i = 0; i < m_; ++i) {
-        const double gradient = squares(x, slope, i);
-        if (gradient == 0) continue;
-        const double before = Proximal ? std::sqrt(at[i]) : 0.0, root = std::sqrt(at[i] += gradient);
-        const double eta = eta_ * paces_[i], sigma = Proximal ? (root - before) / eta : 0.0;
-        rate[i] = eta / (Proximal ? beta_ + root : at[m_] * root);
-        for (std::size_t c = i * k_; c < (i + 1) * k_; ++c) sum[c] += x * slope[c] - sigma * w[c];
+    by_size([&, step = eta_, beta = beta_](auto m, auto k) {
+      const double *w = here_.w.data(), *pace = paces_.data();
+      double* slots = slot(0);
+      for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
+        double *at = slots + row[n] * (1 + 2 * m + m * k), *rate = at + m + 1, *sum = rate + m, x = row.x[n];
+        for (std::size_t i = 0; i < m; ++i) {
+          const double gradient = squared(x, slope + i * k, k), eta = step * pace[i];
+          if (gradient == 0) continue;
+          const double before = Proximal ? std::sqrt(at[i]) : 0.0, root = std::sqrt(at[i] += gradient);
+          const double sigma = Proximal ? (root - before) / eta : 0.0;
+          rate[i] = eta / (Proximal ? beta + root : at[m] * root);
+          for (std::size_t c = i * k; c < (i + 1) * k; ++c) sum[c] += x * slope[c] - sigma * w[c];
+        }
       }
-    }
+    });
     rounds_ += 1;
   }
   void read(std::size_t j, double* w) const override {
@@ -171,67 +188,70 @@ class AdaptiveDualRule final : public BufferedRule {
   std::size_t sums() const { return 1 + 2 * m_; }
   void load(Buffer& b, std::span<const std::int32_t> features, double t) const {
     make_room(b, features.size());
-    for (std::size_t n = 0; n < features.size(); ++n) {
-      const double *at = slot(static_cast<std::size_t>(features[n])), *rate = at + m_ + 1, *sum = at + sums();
-      double* w = &b.w[n * cells_];
-      each_cell([&](std::size_t i, std::size_t c) { w[c] = -rate[i] * sum[c]; });
-      for (std::size_t i = 0; i < m_; ++i) b.s[n * m_ + i] = rate[i] * (t * alphas_[i]);
-    }
+    by_size([&](auto m, auto k) {
+      const double *slots = slot(0), *alpha = alphas_.data();
+      double *w = b.w.data(), *s = b.s.data();
+      for (std::size_t n = 0; n < features.size(); ++n, w += m * k, s += m) {
+        const double* rate = slots + static_cast<std::size_t>(features[n]) * (1 + 2 * m + m * k) + m + 1;
+        for (std::size_t i = 0; i < m; ++i) s[i] = rate[i] * (t * alpha[i]);
+        for (std::size_t i = 0, c = 0; i < m; ++i) {
+          for (std::size_t r = 0; r < k; ++r, ++c) w[c] = -rate[i] * rate[m + c];
+        }
+      }
+    });
     penalty_->prox(rows(b, features), b.s.data());
   }
 };
 
 // AdaGrad's dual form with ℓ1 and one output. A slot: s, m, c, G.
-class AdaptiveDualL1 final : public HotRule {
+class AdaptiveDualL1 final : public Looped<AdaptiveDualL1, HotRule> {
  public:
   AdaptiveDualL1(const Weights& weights, const Setup& s)
-      : HotRule(weights, s, 4), alpha_(s.alpha()), pace_(s.paces[0]) {}
+      : Looped(weights, s, 4), alpha_(s.alpha()), pace_(s.paces[0]) {}
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
-    const double a = rounds_ * alpha_;
+    const double a = rounds_ * alpha_, *weights = given_weights();
     double* slots = &slots_[0];
-    *z += for_this_processor([&] {
-      for (std::size_t n = 0; n < row.size(); ++n) {  // larger than ever: known before it is used
-        double* at = slots + 4 * row[n];
-        if (const double size = std::fabs(row.x[n]); size > at[1]) at[2] *= at[1] / size, at[1] = size;
-      }
-      return peek_all(
-          row,
-          [=, this](const std::int32_t* j) {
-            const Quad c = gather(slots + 2, j, 4);
-            return soft(-c * gather(slots + 3, j, 4), c * (spread_four(a) * weights_of(j)));
-          },
-          [=, this](std::size_t j) { return weight(slots + 4 * j, a, j); });
-    });
+    const Quad all = spread_four(a);
+    for (std::size_t n = 0; n < row.size(); ++n) {  // larger than ever: known before it is used
+      double *at = slots + 4 * row[n], size = std::fabs(row.x[n]);
+      if (size > at[1]) at[2] *= at[1] / size, at[1] = size;
+    }
+    *z += peek_all(
+        row,
+        [=](const std::int32_t* j) {
+          const Quad c = gather(slots + 2, j, 4);
+          return soft(-c * gather(slots + 3, j, 4), c * times_weights(all, weights, j));
+        },
+        [=, this](std::size_t j) { return weight(slots + 4 * j, a, j); });
   }
   void learn(const Row& row, const double* slope) override {
     const double g = *slope, eta = eta_ * pace_;
     double* slots = &slots_[0];
-    for_this_processor([&] {
-      const auto one = [=](std::size_t j, double, double x) {
-        double *at = slots + 4 * j, squares = (x * g) * (x * g);
-        if (squares == 0) return;
-        at[3] += x * g, at[0] += squares;
-        at[2] = eta / (at[1] * std::sqrt(at[0]));
-      };
-      move_all(
-          row,
-          [=](const std::int32_t* j, Quad w, Quad x) {
-            const Quad by = x * spread_four(g), squares = by * by;
-            if (!(least(squares) > 0)) {
-              for (int n = 0; n < 4; ++n) one(static_cast<std::size_t>(j[n]), w[n], x[n]);
-              return;
-            }
-            const Quad s = gather(slots, j, 4) + squares, sum = gather(slots + 3, j, 4) + by;
-            const Quad c = spread_four(eta) / (gather(slots + 1, j, 4) * root(s));
-            for (int n = 0; n < 4; ++n) {
-              double* at = slots + 4 * static_cast<std::size_t>(j[n]);
-              at[0] = s[n], at[2] = c[n], at[3] = sum[n];
-            }
-          },
-          one);
-    });
+    const Quad slopes = spread_four(g), etas = spread_four(eta);
+    const auto one = [=](std::size_t j, double, double x) {
+      double *at = slots + 4 * j, squares = (x * g) * (x * g);
+      if (squares == 0) return;
+      at[3] += x * g, at[0] += squares;
+      at[2] = eta / (at[1] * std::sqrt(at[0]));
+    };
+    move_all(
+        row,
+        [=](const std::int32_t* j, Quad w, Quad x) {
+          const Quad by = x * slopes, squares = by * by;
+          if (!(least(squares) > 0)) {
+            for (int n = 0; n < 4; ++n) one(static_cast<std::size_t>(j[n]), w[n], x[n]);
+            return;
+          }
+          const Quad s = gather(slots, j, 4) + squares, sum = gather(slots + 3, j, 4) + by;
+          const Quad c = etas / (gather(slots + 1, j, 4) * root(s));
+          for (int n = 0; n < 4; ++n) {
+            double* at = slots + 4 * static_cast<std::size_t>(j[n]);
+            at[0] = s[n], at[2] = c[n], at[3] = sum[n];
+          }
+        },
+        one);
     rounds_ += 1;
   }
   void read(std::size_t j, double* w) const override { *w = weight(&slots_[4 * j], rounds_ * alpha_, j); }
@@ -265,7 +285,7 @@ std::unique_ptr<Rule> AdaGradDual::rule(AnyPenalty penalty, const Setup& setup) 
 }
 
 std::unique_ptr<Rule> AdaGradDual::hot(const Weights& weights, const Setup& setup) const {
-  return std::make_unique<AdaptiveDualL1>(weights, setup);
+  return plain_or_averaged(std::make_unique<AdaptiveDualL1>(weights, setup), setup);
 }
 
 std::unique_ptr<Rule> Ftrl::rule(AnyPenalty penalty, const Setup& setup) const {

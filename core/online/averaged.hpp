@@ -9,13 +9,21 @@
 #include <numeric>
 #include <vector>
 
-#include "online/rule.hpp"
+#include "online/loop.hpp"
 
 namespace gossamer {
 
-class Averaged final : public Rule {
+class Average {
  public:
-  Averaged(std::unique_ptr<Rule> rule, const Setup& setup)
+  virtual ~Average() = default;
+  // The average weights of feature j; before the first round, the weights.
+  virtual void read_average(std::size_t j, double* w) const = 0;
+};
+
+template <class R>
+class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
+ public:
+  Averaged(std::unique_ptr<R> rule, const Setup& setup)
       : rule_(std::move(rule)),
         features_(setup.features),
         k_(setup.outputs),
@@ -40,8 +48,7 @@ class Averaged final : public Rule {
     }
   }
   void read(std::size_t j, double* w) const override { rule_->read(j, w); }
-  // The average weights of feature j; before the first round, the weights.
-  void read_average(std::size_t j, double* w) const {
+  void read_average(std::size_t j, double* w) const override {
     if (rounds_ == 0) return rule_->read(j, w);
     const double* s = &slots_[j * (k_ + 1)];
     std::copy_n(s + 1, k_, w);
@@ -64,7 +71,7 @@ class Averaged final : public Rule {
   void write(std::size_t j, const double* w) override { rule_->write(j, w); }
 
  private:
-  std::unique_ptr<Rule> rule_;
+  std::unique_ptr<R> rule_;
   std::size_t features_, k_;
   bool lazy_;
   double rounds_ = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "online/methods.hpp"
@@ -78,18 +79,11 @@ class BufferedRule : public Rule {
       for (std::size_t c = 0; c < cells_; ++c) z[c] += x[n] * w[c];
     }
   }
-  // f(lane, cell) for all cells
+  // f(lanes, outputs), compiled for one of each too: loops over one number would take longer than what they do.
   template <class F>
-  void each_cell(F f) const {
-    for (std::size_t i = 0, c = 0; i < m_; ++i) {
-      for (const std::size_t end = c + k_; c < end; ++c) f(i, c);
-    }
-  }
-  // Σ_r (x slope_r)² of a lane
-  double squares(double x, const double* slope, std::size_t i) const {
-    double sum = 0;
-    for (std::size_t c = i * k_; c < (i + 1) * k_; ++c) sum += (x * slope[c]) * (x * slope[c]);
-    return sum;
+  [[gnu::always_inline]] void by_size(F f) const {
+    constexpr std::integral_constant<std::size_t, 1> one;
+    cells_ == 1 ? f(one, one) : f(m_, k_);
   }
   // Where zero is not allowed the weights start at the nearest that is.
   bool starts_at_zero() const {

@@ -88,10 +88,13 @@ class RdaRule final : public BufferedRule {
     add_up(row, z);
   }
   void learn(const Row& row, const double* slope) override {
-    for (std::size_t n = 0; n < row.size(); ++n) {
-      double *sum = slot(row[n]), x = row.x[n];
-      for (std::size_t c = 0; c < cells_; ++c) sum[c] += x * slope[c];
-    }
+    by_size([&](auto m, auto k) {
+      double* sums = slot(0);
+      for (std::size_t n = 0; n < row.size(); ++n) {
+        double *sum = sums + row[n] * (m * k), x = row.x[n];
+        for (std::size_t c = 0; c < m * k; ++c) sum[c] += x * slope[c];
+      }
+    });
     clock_.end();
   }
   void read(std::size_t j, double* w) const override {
@@ -137,39 +140,40 @@ class RdaRule final : public BufferedRule {
     make_room(b, features.size());
     for (std::size_t i = 0; i < m_; ++i) {
       const Rate now(t, clock_.gamma() * paces_[i], alphas_[i], clock_.rho());
-      for (std::size_t n = 0; n < features.size(); ++n) {
-        const double* sum = slot(static_cast<std::size_t>(features[n])) + i * k_;
-        double* w = &b.w[n * cells_ + i * k_];
-        for (std::size_t r = 0; r < k_; ++r) w[r] = -now.c * sum[r];
-        if (now.extra != 0) {
-          for (std::size_t r = 0; r < k_; ++r) w[r] = soft(w[r], now.c * now.extra);
+      const double c = now.c, s = now.c * now.t_alpha, extra = now.c * now.extra;
+      by_size([&](auto m, auto k) {
+        const double* sums = slot(0) + i * k;
+        double *w = b.w.data() + i * k, *strength = b.s.data() + i;
+        for (std::size_t n = 0; n < features.size(); ++n, w += m * k, strength += m) {
+          const double* sum = sums + static_cast<std::size_t>(features[n]) * (m * k);
+          for (std::size_t r = 0; r < k; ++r) w[r] = extra == 0 ? -c * sum[r] : soft(-c * sum[r], extra);
+          *strength = s;
         }
-        b.s[n * m_ + i] = now.c * now.t_alpha;
-      }
+      });
     }
     penalty_->prox(rows(b, features), b.s.data());
   }
 };
 
 // ℓ1 with one output. A slot: G.
-class RdaL1 final : public HotRule {
+class RdaL1 final : public Looped<RdaL1, HotRule> {
  public:
   RdaL1(const Weights& weights, const Setup& s, double rho)
-      : HotRule(weights, s, 1), clock_(s.alpha(), rho, s.features, s.average), pace_(s.paces[0]) {}
+      : Looped(weights, s, 1), clock_(s.alpha(), rho, s.features, s.average), pace_(s.paces[0]) {}
 
   void margins(const Row& row, double gamma, double* z) override {
     const Rate now = clock_.rate();
-    const double c = now.c, s = now.c * now.t_alpha, extra = now.c * now.extra, *sums = &slots_[0];
-    *z += for_this_processor([&] {
-      return peek_all(
-          row,
-          [=, this](const std::int32_t* j) {
-            Quad w = -spread_four(c) * gather(sums, j);
-            if (extra != 0) w = soft(w, spread_four(extra));
-            return soft(w, spread_four(s) * weights_of(j));
-          },
-          [=, this](std::size_t j) { return weight(sums[j], now, j); });
-    });
+    const double c = now.c, s = now.c * now.t_alpha, extra = now.c * now.extra, *sums = &slots_[0],
+                 *weights = given_weights();
+    const Quad rate = spread_four(-c), all = spread_four(s), more = spread_four(extra);
+    *z += peek_all(
+        row,
+        [=](const std::int32_t* j) {
+          Quad w = rate * gather(sums, j);
+          if (extra != 0) w = soft(w, more);
+          return soft(w, times_weights(all, weights, j));
+        },
+        [=, this](std::size_t j) { return weight(sums[j], now, j); });
     clock_.begin(gamma * pace_);
   }
   void learn(const Row& row, const double* slope) override {
@@ -208,7 +212,7 @@ std::unique_ptr<Rule> Rda::rule(AnyPenalty penalty, const Setup& setup) const {
 }
 
 std::unique_ptr<Rule> Rda::hot(const Weights& weights, const Setup& setup) const {
-  return std::make_unique<RdaL1>(weights, setup, rho);
+  return plain_or_averaged(std::make_unique<RdaL1>(weights, setup, rho), setup);
 }
 
 }  // namespace gossamer

@@ -31,12 +31,17 @@ class FobosRule final : public BufferedRule {
     add_up(row, z);
   }
   void learn(const Row& row, const double* slope) override {
-    const double now = lazy_[0]->now(), *w = here_.w.data();
-    for (std::size_t n = 0; n < row.size(); ++n, w += cells_) {
-      double *at = slot(row[n]), x = row.x[n];
-      at[0] = now;
-      each_cell([&](std::size_t i, std::size_t c) { at[1 + c] = w[c] - x * (eta_ * paces_[i] * slope[c]); });
-    }
+    steps_.resize(cells_);
+    for (std::size_t c = 0; c < cells_; ++c) steps_[c] = eta_ * paces_[c / k_] * slope[c];
+    by_size([&, now = lazy_[0]->now()](auto m, auto k) {
+      const double *w = here_.w.data(), *step = steps_.data();
+      double* slots = slot(0);
+      for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
+        double *at = slots + row[n] * (1 + m * k), x = row.x[n];
+        at[0] = now;
+        for (std::size_t c = 0; c < m * k; ++c) at[1 + c] = w[c] - x * step[c];
+      }
+    });
     for (const auto& lazy : lazy_) lazy->advance(eta_ * unit_);
   }
   void read(std::size_t j, double* w) const override {
@@ -79,15 +84,20 @@ class FobosRule final : public BufferedRule {
  private:
   std::vector<std::unique_ptr<Lazy>> lazy_;  // of each lane
   double eta_ = 0, unit_;
+  std::vector<double> steps_;  // η · pace · slope of this round
 
   // The weights of some features, up to date, into the buffer.
   void load(Buffer& b, std::span<const std::int32_t> features) const {
     make_room(b, features.size());
-    for (std::size_t n = 0; n < features.size(); ++n) {
-      const double* at = slot(static_cast<std::size_t>(features[n]));
-      b.per[n] = at[0];
-      std::copy_n(at + 1, cells_, &b.w[n * cells_]);
-    }
+    by_size([&](auto m, auto k) {
+      const double* slots = slot(0);
+      double *w = b.w.data(), *stamps = b.per.data();
+      for (std::size_t n = 0; n < features.size(); ++n, w += m * k) {
+        const double* at = slots + static_cast<std::size_t>(features[n]) * (1 + m * k);
+        stamps[n] = at[0];
+        for (std::size_t c = 0; c < m * k; ++c) w[c] = at[1 + c];
+      }
+    });
     for (std::size_t i = 0; i < m_; ++i) lazy_[i]->catch_up(lane(b, features, i), b.per.data());
   }
   // Brings every feature up to date and starts the records anew.
@@ -100,10 +110,10 @@ class FobosRule final : public BufferedRule {
 // ℓ1 for one output, in one number per feature: every round takes as much off a weight as off any other, so that one
 // that was w when Λ = Σ s was Λ' is soft(v, Λ) ever after, where v = w ± Λ' is the level of Λ that makes it zero.
 // (FOBOS takes 1.2 to 1.3 times as long with stamps.)
-class LevelRule final : public HotRule {
+class LevelRule final : public Looped<LevelRule, HotRule> {
  public:
   LevelRule(const Weights& weights, const Setup& s)
-      : HotRule(weights, s, 1),
+      : Looped(weights, s, 1),
         limit_(longest_record(s.features)),
         traced_(s.average),
         alpha_(s.alpha() * s.paces[0]) {}
@@ -111,28 +121,26 @@ class LevelRule final : public HotRule {
   void margins(const Row& row, double step, double* z) override {
     if (settles(step)) settle();
     eta_ = step;
-    const double total = total_, *levels = &slots_[0];
-    *z += for_this_processor([&] {
-      return peek_all(
-          row, [=, this](const std::int32_t* j) { return soft(gather(levels, j), spread_four(total) * weights_of(j)); },
-          [=, this](std::size_t j) { return soft(levels[j], total * weight_of(weights_, j)); });
-    });
+    const double total = total_, *levels = &slots_[0], *weights = given_weights();
+    const Quad all = spread_four(total);
+    *z += peek_all(
+        row, [=](const std::int32_t* j) { return soft(gather(levels, j), times_weights(all, weights, j)); },
+        [=, this](std::size_t j) { return soft(levels[j], total * weight_of(weights_, j)); });
   }
   void learn(const Row& row, const double* slope) override {
-    const double total = total_, by = eta_ * *slope;
+    const double total = total_, by = eta_ * *slope, *weights = given_weights();
     double* levels = &slots_[0];
-    for_this_processor([&] {
-      move_all(
-          row,
-          [=, this](const std::int32_t* j, Quad w, Quad x) {
-            const Quad v = w - x * spread_four(by), level = v + signed_like(v, spread_four(total) * weights_of(j));
-            for (int n = 0; n < 4; ++n) levels[j[n]] = level[n];
-          },
-          [=, this](std::size_t j, double w, double x) {
-            const double v = w - x * by;
-            levels[j] = v + std::copysign(total * weight_of(weights_, j), v);
-          });
-    });
+    const Quad all = spread_four(total), step = spread_four(by);
+    move_all(
+        row,
+        [=](const std::int32_t* j, Quad w, Quad x) {
+          const Quad v = w - x * step, level = v + signed_like(v, times_weights(all, weights, j));
+          for (int n = 0; n < 4; ++n) levels[j[n]] = level[n];
+        },
+        [=, this](std::size_t j, double w, double x) {
+          const double v = w - x * by;
+          levels[j] = v + std::copysign(total * weight_of(weights_, j), v);
+        });
     total_ += eta_ * alpha_;
     if (traced_) trail_.push(total_);
   }
@@ -174,7 +182,7 @@ std::unique_ptr<Rule> Fobos::rule(AnyPenalty penalty, const Setup& setup) const 
 }
 
 std::unique_ptr<Rule> Fobos::hot(const Weights& weights, const Setup& setup) const {
-  return std::make_unique<LevelRule>(weights, setup);
+  return plain_or_averaged(std::make_unique<LevelRule>(weights, setup), setup);
 }
 
 std::unique_ptr<Rule> TruncatedGradient::rule(AnyPenalty l1, const Setup& setup) const {

@@ -6,27 +6,13 @@
 #include <string>
 #include <thread>
 
-#include "base/side_by_side.hpp"
 #include "base/threads.hpp"
 #include "online/averaged.hpp"
+#include "online/loop.hpp"
 
 namespace gossamer {
 
 namespace {
-
-// Asks for entries begin … end − 1 of an array, a cache line at a time. (Inlined by force: GCC drops calls of functions
-// that only prefetch.)
-template <class T>
-[[gnu::always_inline]] inline void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t line = 64 / sizeof(T);
-  for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
-}
-
-bool within(std::span<const std::int32_t> index, std::size_t features) {
-  std::uint32_t largest = 0;  // a negative one is the largest of all
-  for (const std::int32_t j : index) largest = std::max(largest, static_cast<std::uint32_t>(j));
-  return index.empty() || largest < features;
-}
 
 // All of the state by name.
 class Collected final : public StateVisitor {
@@ -68,15 +54,6 @@ void widen(std::span<const double> from, std::span<double> to, std::size_t rows_
 
 }  // namespace
 
-void Intercept::update(std::span<const double> slope, double tame) {
-  for (std::size_t r = 0; r < b_.size(); ++r) {
-    largest_[r] = std::max(largest_[r], std::min(std::fabs(slope[r]), tame));
-    squares_[r] += slope[r] * slope[r];
-    const double root = std::sqrt(squares_[r]);
-    b_[r] -= 0.5 * largest_[r] * slope[r] / (root > 0 ? root : 1.0);
-  }
-}
-
 Part::Part(std::unique_ptr<Rule> made, const Setup& of)
     : setup(of),
       rule(std::move(made)),
@@ -92,70 +69,11 @@ Part::Part(std::unique_ptr<Rule> made, const Setup& of)
       values_(of.lanes()),
       large_(of.features * of.cells() > 1 << 17) {}
 
-template <class T>
-void Part::learn(const Examples<T>& examples, const LossCall& loss, bool scoring) {
-  constexpr std::size_t ahead = 4;  // rows come in any order: asks for one some rounds before its turn
-  for (std::size_t i = 0; i < examples.count; ++i) {
-    const double weight = examples.weight ? examples.weight[i] : 1.0;
-    if (weight == 0) continue;
-    if (i + ahead < examples.count) {
-      fetch(examples.index, examples.begins[i + ahead], examples.ends[i + ahead]);
-      fetch(examples.value, examples.begins[i + ahead], examples.ends[i + ahead]);
-    }
-    Row row{examples.features(i), nullptr, examples.features(i + 1)};
-    if (!within(row.index, setup.features)) {
-      sound = false;
-      throw std::out_of_range("an example has a feature that the learner has not");
-    }
-    if (!within(row.next, setup.features)) row.next = {};
-    const T* value = examples.value + examples.begins[i];
-    if constexpr (std::is_same_v<T, double>) {
-      row.x = value;
-    } else {
-      if (x_.size() < row.size()) x_.resize(2 * row.size());
-      std::copy_n(value, row.size(), x_.begin());
-      row.x = x_.data();
-    }
-    learn_one(row, examples.y + i * examples.targets, weight, examples.step[i], loss, scoring);
-  }
+void Rule::run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring) {
+  part.loop(*this, examples, loss, scoring);
 }
-
-void Part::learn_one(const Row& row, const double* y, double weight, double step, const LossCall& loss, bool scoring) {
-  const auto b = intercept.values();
-  for (std::size_t c = 0; c < z_.size(); ++c) z_[c] = b.empty() ? 0.0 : b[c];
-  if (large_) rule->prefetch(row.next);
-  rule->margins(row, step, z_.data());
-  for (const double margin : z_) sound = sound && std::isfinite(margin);
-  if (setup.path) {
-    loss(z_, y, slope_, values_);
-  } else {
-    values_[0] = loss(z_, y, slope_);
-  }
-  count(weight, scoring);
-  if (weight != 1) {
-    for (double& s : slope_) s *= weight;
-  }
-  rule->learn(row, slope_.data());
-  if (!b.empty()) intercept.update(slope_, loss.tame_slope());
-  for (std::size_t c = 0; c < intercept_sum.size(); ++c) intercept_sum[c] += b[c];
-}
-
-void Part::count(double weight, bool scoring) {
-  counts[0] += 1;
-  counts[1] += weight;
-  if (!setup.path) {
-    counts[2] += weight * values_[0];
-    return;
-  }
-  const double* value = values_.data();
-  double *all = seen.data(), *sum = losses.data(), *square = squares.data();
-  side_by_side(seen.size(), [=](std::size_t i) { all[i] += weight * value[i]; });
-  if (!scoring) return;
-  totals[0] += weight, totals[1] += weight * weight;
-  side_by_side(seen.size(), [=](std::size_t i) {
-    sum[i] += weight * value[i];
-    square[i] += weight * value[i] * value[i];
-  });
+void Rule::run(Part& part, const Examples<float>& examples, const LossCall& loss, bool scoring) {
+  part.loop(*this, examples, loss, scoring);
 }
 
 void Part::visit(StateVisitor& f) {
@@ -205,7 +123,7 @@ void Learner::read_rows(std::size_t count, std::span<double> weights, std::span<
   if (average && !setup_.average) throw std::logic_error("this learner was not made to average");
   each_part([&](const Part& part, std::size_t first) {
     const std::size_t from = first * setup_.outputs, width = part.setup.cells();
-    const auto* averaged = average ? static_cast<const Averaged*>(part.rule.get()) : nullptr;
+    const Average* averaged = average ? dynamic_cast<const Average*>(part.rule.get()) : nullptr;
     for (std::size_t i = 0; i < count; ++i) {
       double* to = &weights[i * outputs() + from];
       averaged ? averaged->read_average(feature(i), to) : part.rule->read(feature(i), to);

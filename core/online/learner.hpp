@@ -7,6 +7,8 @@
 // learns changes.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,7 +47,14 @@ class Intercept {
   explicit Intercept(std::size_t outputs) : b_(outputs), largest_(outputs), squares_(outputs) {}
 
   std::span<const double> values() const { return b_; }
-  void update(std::span<const double> slope, double tame);
+  void update(std::span<const double> slope, double tame) {
+    for (std::size_t r = 0; r < b_.size(); ++r) {
+      largest_[r] = std::max(largest_[r], std::min(std::fabs(slope[r]), tame));
+      squares_[r] += slope[r] * slope[r];
+      const double root = std::sqrt(squares_[r]);
+      b_[r] -= 0.5 * largest_[r] * slope[r] / (root > 0 ? root : 1.0);
+    }
+  }
   void visit(StateVisitor& f) {
     f("intercept", std::span(b_), Per::output), f("intercept_largest", std::span(largest_), Per::output);
     f("intercept_squares", std::span(squares_), Per::output);
@@ -60,9 +69,13 @@ class Part {
  public:
   Part(std::unique_ptr<Rule> rule, const Setup& setup);
 
-  // Throws where a row has features that are not there: the rows before it have been learned from.
   template <class T>
-  void learn(const Examples<T>& examples, const LossCall& loss, bool scoring);
+  void learn(const Examples<T>& examples, const LossCall& loss, bool scoring) {
+    rule->run(*this, examples, loss, scoring);
+  }
+  // The loop over examples with a rule of known type (loop.hpp).
+  template <class R, class T>
+  void loop(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring);
   void visit(StateVisitor& f);
 
   Setup setup;
@@ -79,7 +92,8 @@ class Part {
   std::vector<double> z_, slope_, values_, x_;
   bool large_;  // whether the state is beyond the near caches
 
-  void learn_one(const Row& row, const double* y, double weight, double step, const LossCall& loss, bool scoring);
+  template <class R, class T>
+  void run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring);
   void count(double weight, bool scoring);
 };
 

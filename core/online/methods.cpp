@@ -9,8 +9,8 @@ namespace gossamer {
 namespace {
 
 std::unique_ptr<Rule> plain_or_averaged(std::unique_ptr<Rule> rule, const Setup& setup) {
-  if (!setup.average) return rule;
-  return std::make_unique<Averaged>(std::move(rule), setup);
+  if (!setup.average || dynamic_cast<const Average*>(rule.get())) return rule;
+  return std::make_unique<Averaged<Rule>>(std::move(rule), setup);
 }
 
 // The rule of a method for a penalty: a hot one where there is one.

@@ -71,8 +71,18 @@ class AddedRounds final : public Lazy {
   bool full() const override { return trail_.rounds() >= limit_; }
   void restart() override { total_ = 0, trail_.restart(); }
   void catch_up(Rows rows, const double* stamps) const override {
-    each_row(rows, weights_, [&, n = std::size_t{0}](std::size_t i, std::size_t j, double a) mutable {
-      prox_row(p_, rows[i], (total_ - stamps[n++]) * strength_, a, j);
+    if constexpr (one_for_all<P>) {
+      if (weights_.empty() && rows.width == 1) {
+        const P p = p_;
+        const double total = total_, strength = strength_;
+        for (std::size_t i = 0; i < rows.count; ++i) {
+          rows.w[i * rows.stride] = p.prox(rows.w[i * rows.stride], (total - stamps[i]) * strength);
+        }
+        return;
+      }
+    }
+    each_row(rows, weights_, [&](std::size_t i, std::size_t j, double a) {
+      prox_row(p_, rows[i], (total_ - stamps[i]) * strength_, a, j);
     });
   }
   void add_path(std::span<const double> w, std::size_t j, double stamp, double n, double* sum) const override {
@@ -149,9 +159,9 @@ class RepeatedRounds final : public Lazy {
   bool full() const override { return s_.size() >= limit_; }
   void restart() override { s_.clear(); }
   void catch_up(Rows rows, const double* stamps) const override {
-    each_row(rows, weights_, [&, n = std::size_t{0}](std::size_t i, std::size_t j, double a) mutable {
+    each_row(rows, weights_, [&](std::size_t i, std::size_t j, double a) {
       const std::span<double> w = rows[i];
-      for (auto t = static_cast<std::size_t>(stamps[n++]); t < s_.size() && !all_zero(w); ++t) {
+      for (auto t = static_cast<std::size_t>(stamps[i]); t < s_.size() && !all_zero(w); ++t) {
         prox_row(p_, w, s_[t], a, j);
       }
     });
@@ -188,8 +198,8 @@ class Truncation final : public Lazy {
   bool full() const override { return trail_.rounds() >= limit_; }
   void restart() override { total_ = 0, trail_.restart(); }
   void catch_up(Rows rows, const double* stamps) const override {
-    each_row(rows, weights_, [&, n = std::size_t{0}](std::size_t i, std::size_t, double a) mutable {
-      const double s = (total_ - stamps[n++]) * a;
+    each_row(rows, weights_, [&](std::size_t i, std::size_t, double a) {
+      const double s = (total_ - stamps[i]) * a;
       for (double& x : rows[i]) x = std::fabs(x) <= threshold_ ? soft(x, s) : x;
     });
   }
@@ -235,9 +245,16 @@ class RowPenaltyOf final : public RowPenalty {
     each_row(rows, weights_, [&](std::size_t i, std::size_t j, double a) { prox_row(p_, rows[i], s[i], a, j); });
   }
   void repeat(Rows rows, const double* n, const double* s) const override {
-    std::size_t row = 0;
+    if constexpr (one_for_all<P> && P::facts.adds_up) {
+      if (weights_.empty() && rows.width == 1 && rows.stride == 1 && rows.per == 1) {
+        const P p = p_;
+        double* w = rows.w;
+        for (std::size_t i = 0; i < rows.count; ++i) w[i] = p.prox(w[i], n[i] * s[i]);
+        return;
+      }
+    }
     each_row(rows, weights_,
-             [&](std::size_t i, std::size_t j, double a) { repeat_row(rows[i], n[row++ / rows.per], s[i], a, j); });
+             [&](std::size_t i, std::size_t j, double a) { repeat_row(rows[i], n[i / rows.per], s[i], a, j); });
   }
   void add_repeats(std::span<const double> w, std::size_t j, double n, double s, double* sum) const override {
     const double a = weight_of(weights_, j);

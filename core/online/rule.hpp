@@ -41,18 +41,28 @@ struct Setup {
 };
 
 // The features of an example and their values, and the features of the next one, which may be fetched on the way.
+// Values may be given as they are in the data, as floats, to a rule that takes them (`x` is then null).
 struct Row {
   std::span<const std::int32_t> index;
-  const double* x;
+  const double* x = nullptr;
+  const float* floats = nullptr;
   std::span<const std::int32_t> next = {};
 
   std::size_t size() const { return index.size(); }
   std::size_t operator[](std::size_t n) const { return static_cast<std::size_t>(index[n]); }
 };
 
+class Part;
+class LossCall;
+template <class T>
+struct Examples;
+
 class Rule {
  public:
   virtual ~Rule() = default;
+  // The loop over examples (loop.hpp); what is hot has it compiled into one piece with its own verbs.
+  virtual void run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring);
+  virtual void run(Part& part, const Examples<float>& examples, const LossCall& loss, bool scoring);
   virtual void margins(const Row& row, double step, double* z) = 0;
   virtual void learn(const Row& row, const double* slope) = 0;
   virtual void read(std::size_t j, double* w) const = 0;

@@ -6,35 +6,31 @@ namespace gossamer {
 namespace {
 
 // w = soft(−c G, c t α), c = 1 / (γ √t); the pace of a lane times the step is its γ. Of each lane: G.
-class RdaLanes final : public LaneRule {
+class RdaLanes final : public Looped<RdaLanes, LaneRule> {
  public:
-  RdaLanes(const Weights& weights, const Setup& s, double rho) : LaneRule(weights, s, 0, 1), rho_(rho), now_(m_) {}
+  RdaLanes(const Weights& weights, const Setup& s, double rho) : Looped(weights, s, 0, 1), rho_(rho), now_(m_) {}
 
   void margins(const Row& row, double gamma, double* z) override {
     set_rates(now_);
     gamma_ = gamma;
-    for_this_processor([&] {
-      const double *c = now_.c.data(), *s = now_.s.data(), *extra = now_.extra.data();
-      each(row, true, [&](std::size_t j, double x, std::size_t) {
-        const double *sum = numbers(j), a = weight(j);
-        if (rho_ > 0) {
-          side_by_side(m_, [=](std::size_t i) { z[i] += x * soft(soft(-c[i] * sum[i], extra[i]), s[i] * a); });
-        } else {
-          side_by_side(m_, [=](std::size_t i) { z[i] += x * soft(-c[i] * sum[i], s[i] * a); });
-        }
-      });
+    const double *c = now_.c.data(), *s = now_.s.data(), *extra = now_.extra.data();
+    each(row, true, [&](std::size_t j, double x, std::size_t) {
+      const double *sum = numbers(j), a = weight(j);
+      if (rho_ > 0) {
+        side_by_side(m_, [=](std::size_t i) { z[i] += x * soft(soft(-c[i] * sum[i], extra[i]), s[i] * a); });
+      } else {
+        side_by_side(m_, [=](std::size_t i) { z[i] += x * soft(-c[i] * sum[i], s[i] * a); });
+      }
     });
   }
   void learn(const Row& row, const double* slope) override {
-    for_this_processor([&] {
-      each(row, false, [&](std::size_t j, double x, std::size_t) {
-        double* sum = numbers(j);
-        side_by_side(m_, [=](std::size_t i) { sum[i] += x * slope[i]; });
-      });
+    each(row, false, [&](std::size_t j, double x, std::size_t) {
+      double* sum = numbers(j);
+      side_by_side(m_, [=](std::size_t i) { sum[i] += x * slope[i]; });
     });
     rounds_ += 1;
   }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), visit_features(f); }
+  void visit(StateVisitor& f) override { f("rounds", rounds_), f("gamma", gamma_), visit_features(f); }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& out) const override {
     out.push_back(numbers(j)[lane]);
     return "sums";
@@ -97,48 +93,47 @@ struct Offset {
 
 // w = soft(−c G, c t α) with a rate c for every feature and lane. Of all lanes s, then G.
 template <class Divisor>
-class AdaptiveDualLanes final : public LaneRule {
+class AdaptiveDualLanes : public LaneRule {
  public:
   AdaptiveDualLanes(const Weights& weights, const Setup& s, Divisor divisor)
-      : LaneRule(weights, s, Divisor::head, 2), of_(divisor), etas_(s.paces), levels_(m_) {}
+      : LaneRule(weights, s, Divisor::head, 2),
+        of_(divisor),
+        etas_(s.paces),
+        levels_(m_) {}
 
   void margins(const Row& row, double step, double* z) override {
     for (std::size_t i = 0; i < m_; ++i) etas_[i] = step * paces_[i], levels_[i] = rounds_ * alphas_[i];
     if (Divisor::proximal && kept_.size() < row.size() * m_) kept_.resize(2 * row.size() * m_);
-    for_this_processor([&] {
-      if constexpr (!Divisor::proximal) {
-        if (eight()) return margins_of_eight(row, z);
-      }
-      each(row, true, [&](std::size_t j, double x, std::size_t n) {
-        double* kept = kept_.data() + n * m_;
-        read_lanes(j, of_.see(head(j), x), [=](std::size_t i, double w) {
-          z[i] += x * w;
-          if constexpr (Divisor::proximal) kept[i] = w;
-        });
+    if constexpr (!Divisor::proximal) {
+      if (eight()) return margins_of_eight(row, z);
+    }
+    each(row, true, [&](std::size_t j, double x, std::size_t n) {
+      double* kept = kept_.data() + n * m_;
+      read_lanes(j, of_.see(head(j), x), [=](std::size_t i, double w) {
+        z[i] += x * w;
+        if constexpr (Divisor::proximal) kept[i] = w;
       });
     });
   }
   void learn(const Row& row, const double* slope) override {
-    for_this_processor([&] {
-      if constexpr (!Divisor::proximal) {
-        if (eight()) return learn_eight(row, slope);
+    if constexpr (!Divisor::proximal) {
+      if (eight()) return learn_eight(row, slope);
+    }
+    each(row, false, [&](std::size_t j, double x, std::size_t n) {
+      double *s = numbers(j), *sum = s + m_;
+      if constexpr (Divisor::proximal) {  // G gains −σ w: w_t is the centre
+        const double *kept = kept_.data() + n * m_, *eta = etas_.data();
+        side_by_side(m_, [=](std::size_t i) {
+          const double before = std::sqrt(s[i]);
+          s[i] += (x * slope[i]) * (x * slope[i]);
+          sum[i] = (sum[i] + x * slope[i]) - (std::sqrt(s[i]) - before) / eta[i] * kept[i];
+        });
+      } else {
+        side_by_side(m_, [=](std::size_t i) {
+          s[i] += (x * slope[i]) * (x * slope[i]);
+          sum[i] += x * slope[i];
+        });
       }
-      each(row, false, [&](std::size_t j, double x, std::size_t n) {
-        double *s = numbers(j), *sum = s + m_;
-        if constexpr (Divisor::proximal) {  // G gains −σ w: w_t is the centre
-          const double *kept = kept_.data() + n * m_, *eta = etas_.data();
-          side_by_side(m_, [=](std::size_t i) {
-            const double before = std::sqrt(s[i]);
-            s[i] += (x * slope[i]) * (x * slope[i]);
-            sum[i] = (sum[i] + x * slope[i]) - (std::sqrt(s[i]) - before) / eta[i] * kept[i];
-          });
-        } else {
-          side_by_side(m_, [=](std::size_t i) {
-            s[i] += (x * slope[i]) * (x * slope[i]);
-            sum[i] += x * slope[i];
-          });
-        }
-      });
     });
     rounds_ += 1;
   }
@@ -199,6 +194,15 @@ class AdaptiveDualLanes final : public LaneRule {
   }
 };
 
+class AdaGradLanes final : public Looped<AdaGradLanes, AdaptiveDualLanes<ScaleFree>> {
+ public:
+  using Looped::Looped;
+};
+class FtrlLanes final : public Looped<FtrlLanes, AdaptiveDualLanes<Offset>> {
+ public:
+  using Looped::Looped;
+};
+
 }  // namespace
 
 std::unique_ptr<Rule> Rda::hot_lanes(const Weights& weights, const Setup& setup) const {
@@ -206,11 +210,11 @@ std::unique_ptr<Rule> Rda::hot_lanes(const Weights& weights, const Setup& setup)
 }
 
 std::unique_ptr<Rule> AdaGradDual::hot_lanes(const Weights& weights, const Setup& setup) const {
-  return std::make_unique<AdaptiveDualLanes<ScaleFree>>(weights, setup, ScaleFree{});
+  return std::make_unique<AdaGradLanes>(weights, setup, ScaleFree{});
 }
 
 std::unique_ptr<Rule> Ftrl::hot_lanes(const Weights& weights, const Setup& setup) const {
-  return std::make_unique<AdaptiveDualLanes<Offset>>(weights, setup, Offset{beta});
+  return std::make_unique<FtrlLanes>(weights, setup, Offset{beta});
 }
 
 }  // namespace gossamer

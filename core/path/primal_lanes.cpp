@@ -7,34 +7,30 @@ namespace {
 
 // T rounds equal one with the sum: the sum of η, times α and pace. At the head of a feature the sum it is up to date
 // with; of each lane its weight.
-class FobosLanes final : public LaneRule {
+class FobosLanes final : public Looped<FobosLanes, LaneRule> {
  public:
-  FobosLanes(const Weights& weights, const Setup& s) : LaneRule(weights, s, 1, 1), strengths_(s.alphas), steps_(m_) {
+  FobosLanes(const Weights& weights, const Setup& s) : Looped(weights, s, 1, 1), strengths_(s.alphas), steps_(m_) {
     for (std::size_t i = 0; i < m_; ++i) strengths_[i] *= s.paces[i];
   }
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
-    for_this_processor([&] {
-      each(row, true, [&](std::size_t j, double x, std::size_t) {
-        double *w = numbers(j), since = (total_ - *head(j)) * weight(j);
-        const double* strength = strengths_.data();
-        side_by_side(m_, [=](std::size_t i) {
-          w[i] = soft(w[i], since * strength[i]);
-          z[i] += x * w[i];
-        });
-        *head(j) = total_;
+    each(row, true, [&](std::size_t j, double x, std::size_t) {
+      double *w = numbers(j), since = (total_ - *head(j)) * weight(j);
+      const double* strength = strengths_.data();
+      side_by_side(m_, [=](std::size_t i) {
+        w[i] = soft(w[i], since * strength[i]);
+        z[i] += x * w[i];
       });
+      *head(j) = total_;
     });
   }
   void learn(const Row& row, const double* slope) override {
     for (std::size_t i = 0; i < m_; ++i) steps_[i] = eta_ * paces_[i] * slope[i];
-    for_this_processor([&] {
-      each(row, false, [&](std::size_t j, double x, std::size_t) {
-        double* w = numbers(j);
-        const double* step = steps_.data();
-        side_by_side(m_, [=](std::size_t i) { w[i] -= x * step[i]; });
-      });
+    each(row, false, [&](std::size_t j, double x, std::size_t) {
+      double* w = numbers(j);
+      const double* step = steps_.data();
+      side_by_side(m_, [=](std::size_t i) { w[i] -= x * step[i]; });
     });
     total_ += eta_;
   }
@@ -59,32 +55,28 @@ class FobosLanes final : public LaneRule {
 
 // At the head of a feature the round it is up to date with and the largest |x| so far; of all lanes s, then their
 // steps, then their weights.
-class AdaptiveLanes final : public LaneRule {
+class AdaptiveLanes final : public Looped<AdaptiveLanes, LaneRule> {
  public:
-  AdaptiveLanes(const Weights& weights, const Setup& s) : LaneRule(weights, s, 2, 3) {}
+  AdaptiveLanes(const Weights& weights, const Setup& s) : Looped(weights, s, 2, 3) {}
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
-    for_this_processor([&] {
-      each(row, true, [&](std::size_t j, double x, std::size_t) {
-        double *at = head(j), *w = numbers(j) + 2 * m_;
-        catch_up(j, w);
-        at[0] = rounds_;
-        if (const double size = std::fabs(x); size > at[1]) rescale(j, size);
-        side_by_side(m_, [=](std::size_t i) { z[i] += x * w[i]; });
-      });
+    each(row, true, [&](std::size_t j, double x, std::size_t) {
+      double *at = head(j), *w = numbers(j) + 2 * m_;
+      catch_up(j, w);
+      at[0] = rounds_;
+      if (const double size = std::fabs(x); size > at[1]) rescale(j, size);
+      side_by_side(m_, [=](std::size_t i) { z[i] += x * w[i]; });
     });
   }
   void learn(const Row& row, const double* slope) override {
-    for_this_processor([&] {
-      each(row, false, [&](std::size_t j, double x, std::size_t) {
-        double *s = numbers(j), *step = s + m_, *w = s + 2 * m_;
-        const double *pace = paces_.data(), eta = eta_, largest = head(j)[1];
-        side_by_side(m_, [=](std::size_t i) {
-          s[i] += (x * slope[i]) * (x * slope[i]);
-          step[i] = eta * pace[i] / safe(largest * std::sqrt(s[i]));
-          w[i] -= step[i] * x * slope[i];
-        });
+    each(row, false, [&](std::size_t j, double x, std::size_t) {
+      double *s = numbers(j), *step = s + m_, *w = s + 2 * m_;
+      const double *pace = paces_.data(), eta = eta_, largest = head(j)[1];
+      side_by_side(m_, [=](std::size_t i) {
+        s[i] += (x * slope[i]) * (x * slope[i]);
+        step[i] = eta * pace[i] / safe(largest * std::sqrt(s[i]));
+        w[i] -= step[i] * x * slope[i];
       });
     });
     rounds_ += 1;

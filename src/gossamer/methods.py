@@ -72,16 +72,10 @@ class Setup:
     fit_intercept: bool
     average: bool = False
 
-    def core(self, weights: Any = None, alpha: float | None = None) -> Any:
+    def core(self, alpha: float | None = None) -> Any:
         """Return the compiled form."""
-        return _core.Setup(
-            self.features,
-            self.outputs,
-            self.alpha if alpha is None else alpha,
-            weights,
-            self.fit_intercept,
-            self.average,
-        )
+        strength = self.alpha if alpha is None else alpha
+        return _core.Setup(self.features, self.outputs, strength, self.fit_intercept, self.average)
 
 
 def _check_step(step: Any, numbers_only: bool = False) -> None:
@@ -124,16 +118,17 @@ def bounds_each(penalty: Any) -> bool:
     return isinstance(penalty, penalties.Box) and not sums_over_features(penalty)
 
 
-def rowwise(penalty: Any, setup: Setup) -> tuple[Any, Any] | None:
-    """Return the compiled row penalty and setup, or None if the penalty couples features."""
+def rowwise(penalty: Any, setup: Setup) -> tuple[Any, Any, Any] | None:
+    """Return the compiled row penalty, its weights and setup, or None if the penalty couples features."""
+    if bounds_each(penalty):
+        return _bounds(penalty, setup), None, setup.core()
     if not sums_over_features(penalty):
         return None
     if isinstance(penalty, penalties.NoPenalty):
-        return _core.L1(), setup.core(alpha=0.0)
+        return _core.L1(), None, setup.core(alpha=0.0)
     if isinstance(penalty, penalties.Box):
-        return _core.Box(float(penalty.low), float(penalty.high)), setup.core()
-    make = _ROWWISE[type(penalty)]
-    return make(penalty), setup.core(_weights(penalty, setup))
+        return _core.Box(float(penalty.low), float(penalty.high)), None, setup.core()
+    return _ROWWISE[type(penalty)](penalty), _weights(penalty, setup), setup.core()
 
 
 def _weights(penalty: Any, setup: Setup) -> Any:
@@ -190,7 +185,7 @@ class Fobos(_Method):
         """Return a new learner."""
         _known(self, penalty)
         rows = rowwise(penalty, setup)
-        return _core.fobos(*rows) if rows else _coupled_primal(penalty, setup)
+        return _core.learner(_core.Fobos(), *rows) if rows else _coupled_primal(penalty, setup)
 
 
 @record
@@ -258,7 +253,7 @@ class RDA(_Method):
         if self.rho > 0 and not isinstance(penalty, (penalties.L1, penalties.ElasticNet, penalties.NonNegativeL1)):
             raise refusal(self, penalty, "ρ adds ℓ1, which this penalty has none of.", "Use rho=0 or an ℓ1 penalty.")
         rows = rowwise(penalty, setup)
-        return _core.rda(self.rho, *rows) if rows else _coupled_dual(penalty, setup)
+        return _core.learner(_core.Rda(self.rho), *rows) if rows else _coupled_dual(penalty, setup)
 
 
 @record
@@ -298,11 +293,9 @@ class AdaGrad(_Method):
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner."""
-        if bounds_each(penalty):
-            make = _core.bounded_adagrad_rda if self.form == "rda" else _core.bounded_adagrad_fobos
-            return make(_bounds(penalty, setup), setup.core())
         rows = _rows_only(self, penalty, setup)
-        return _core.adagrad_rda(*rows) if self.form == "rda" else _core.adagrad_fobos(*rows)
+        form = _core.AdaGradDual() if self.form == "rda" else _core.AdaGradPrimal()
+        return _core.learner(form, *rows)
 
 
 @record
@@ -337,9 +330,7 @@ class FTRL(_Method):
 
     def make(self, penalty: Any, setup: Setup) -> Any:
         """Return a new learner."""
-        if bounds_each(penalty):
-            return _core.bounded_ftrl(self.beta, _bounds(penalty, setup), setup.core())
-        return _core.ftrl(self.beta, *_rows_only(self, penalty, setup))
+        return _core.learner(_core.Ftrl(self.beta), *_rows_only(self, penalty, setup))
 
 
 @record
@@ -382,7 +373,8 @@ class TruncatedGradient(_Method):
         _known(self, penalty)
         if not isinstance(penalty, (penalties.L1, penalties.NoPenalty)):
             raise refusal(self, penalty, "truncation is a rule for ℓ1.", "Use penalty='l1', or method='fobos'.")
-        return _core.truncated_gradient(int(self.period), float(self.threshold), _rows_only(self, penalty, setup)[1])
+        method = _core.TruncatedGradient(float(self.period), float(self.threshold))
+        return _core.learner(method, *_rows_only(self, penalty, setup))
 
 
 @record
@@ -414,7 +406,7 @@ class Subgradient(_Method):
                 self, penalty, "a constraint has no useful subgradient.", "Use method='fobos', which projects."
             )
         rows = _rows_only(self, penalty, setup)
-        return _core.subgradient(*rows)
+        return _core.learner(_core.Subgradient(), *rows)
 
 
 @record
@@ -503,7 +495,7 @@ class ExponentiatedGradient(_Method):
         return _core.exponentiated_gradient(float(self.radius), setup.core())
 
 
-def _rows_only(method: Any, penalty: Any, setup: Setup) -> tuple[Any, Any]:
+def _rows_only(method: Any, penalty: Any, setup: Setup) -> tuple[Any, Any, Any]:
     """Return what `rowwise` returns, or raise where it returns nothing."""
     _known(method, penalty)
     rows = rowwise(penalty, setup)
@@ -573,8 +565,6 @@ def _coupled_primal(penalty: Any, setup: Setup) -> Any:
             return _core.l1_ball_fobos(penalty.radius, setup.core())
         case penalties.Simplex() if penalty.radius > 0:
             return _core.simplex_fobos(penalty.radius, setup.core())
-        case penalties.Box():
-            return _core.bounded_fobos(_bounds(penalty, setup), setup.core())
     return _core.eager_fobos(_whole_prox(penalty, setup), setup.core())
 
 
@@ -586,8 +576,6 @@ def _coupled_dual(penalty: Any, setup: Setup) -> Any:
             return _core.group_rda(_core.FeatureGroups.whole(setup.features), setup.core())
         case penalties.L2Ball():
             return _core.l2_ball_rda(penalty.radius, setup.core())
-        case penalties.Box():
-            return _core.bounded_rda(_bounds(penalty, setup), setup.core())
         case penalties.KL():
             if setup.alpha <= 0:
                 raise refusal(RDA(), penalty, "its weights are p exp(-G / (tα)).", "Use alpha > 0.")

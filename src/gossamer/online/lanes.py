@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,19 +55,18 @@ def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, together
     feature that to fetch it once for all lanes is faster.
     """
     check(method, penalty)
-    if together is None:
-        together = TOGETHER if isinstance(method, (methods.AdaGrad, methods.FTRL)) else len(lanes.alphas)
-    maker: Any
+    compiled: Any
     match method:
         case methods.Fobos():
-            maker = _core.fobos_lanes
+            compiled = _core.Fobos()
         case methods.RDA():
-            maker = partial(_core.rda_lanes, float(method.rho))
+            compiled = _core.Rda(float(method.rho))
         case methods.AdaGrad():
-            maker = _core.adagrad_rda_lanes if method.form == "rda" else _core.adagrad_fobos_lanes
+            compiled = _core.AdaGradDual() if method.form == "rda" else _core.AdaGradPrimal()
         case methods.FTRL():
-            maker = partial(_core.ftrl_lanes, float(method.beta))
+            compiled = _core.Ftrl(float(method.beta))
     rows = methods.rowwise(penalty, setup)
     assert rows is not None
-    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces), together)
-    return maker(*rows, settings)
+    alphas, paces = np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces)
+    own = _core.Setup(setup.features, setup.outputs, alphas, paces, setup.fit_intercept)
+    return _core.learner(compiled, *rows[:2], own, together or 0)

@@ -22,7 +22,7 @@ from gossamer.estimators.targets import Targets
 from gossamer.online import lanes, step_search
 from gossamer.online.examples import Rows
 from gossamer.online.lanes import Lanes
-from gossamer.online.trainer import Trainer, grow
+from gossamer.online.trainer import Trainer
 from gossamer.schedules import steps
 from gossamer.validation import Array, floats
 
@@ -163,8 +163,7 @@ class PathTrainer(Trainer):
             raise ValueError("A path cannot grow new classes; name all of them before, or use one strength.")
         new = PathTrainer(self.method, self.penalty, replace(self.setup, features=features), targets, self.alphas)
         new.pace, new.decided, new.buffer, new.repeats = self.pace, self.decided, self.buffer, self.repeats
-        new.learner = new._made(self.pace)
-        grow(self.learner, new.learner)
+        new.learner = self.learner.grown(features, targets.outputs)
         return new
 
     # What is known
