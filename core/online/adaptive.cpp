@@ -15,6 +15,9 @@ namespace gossamer {
 
 namespace {
 
+// No rate may be infinite: where nothing was learned the sums are zero, and zero must come out.
+inline double safe(double divisor) { return std::max(divisor, 1e-150); }
+
 // Σ_r (x slope_r)²
 [[gnu::always_inline]] inline double squared(double x, const double* slope, std::size_t k) {
   double sum = 0;
@@ -49,11 +52,11 @@ class AdaptiveRule final : public BufferedRule {
       for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
         double *at = slots + row[n] * (2 + 2 * m + m * k), *s = at + 1, *step = at + 2 + m, *to = step + m,
                x = row.x[n];
-        for (std::size_t i = 0; i < m; ++i) {
-          const double gradient = squared(x, slope + i * k, k);
-          if (gradient > 0) s[i] += gradient, step[i] = eta * pace[i] / (at[1 + m] * std::sqrt(s[i]));
+        side_by_side(m, [=, largest = at[1 + m]](std::size_t i) {
+          s[i] += squared(x, slope + i * k, k);
+          step[i] = eta * pace[i] / safe(largest * std::sqrt(s[i]));
           for (std::size_t c = i * k; c < (i + 1) * k; ++c) to[c] = w[c] - step[i] * x * slope[c];
-        }
+        });
       }
     });
     rounds_ += 1;
@@ -94,8 +97,8 @@ class AdaptiveRule final : public BufferedRule {
       for (std::size_t n = 0; n < features.size(); ++n, w += m * k, s += m) {
         const double *at = slots + static_cast<std::size_t>(features[n]) * (2 + 2 * m + m * k), *step = at + 2 + m;
         missed[n] = rounds - at[0];
-        for (std::size_t i = 0; i < m; ++i) s[i] = alpha[i] * step[i];
-        for (std::size_t c = 0; c < m * k; ++c) w[c] = step[m + c];
+        side_by_side(m, [=](std::size_t i) { s[i] = alpha[i] * step[i]; });
+        side_by_side(m * k, [=](std::size_t c) { w[c] = step[m + c]; });
       }
     });
     penalty_->repeat(rows(b, features), b.per.data(), b.s.data());
@@ -114,19 +117,20 @@ class AdaptiveRule final : public BufferedRule {
   }
 };
 
-// The two dual forms, any penalty, any number of lanes. A slot: s of each lane; m; c of each lane; G.
+// The two dual forms, any penalty, any number of lanes. A slot: s of each lane; m (FTRL: √s of each lane); c of each
+// lane; G.
 template <bool Proximal>
 class AdaptiveDualRule final : public BufferedRule {
  public:
   AdaptiveDualRule(AnyPenalty penalty, const Setup& s, double beta)
-      : BufferedRule(std::move(penalty), s, 1 + 2 * s.lanes() + s.cells()), beta_(beta) {}
+      : BufferedRule(std::move(penalty), s, rates(s.lanes()) + s.lanes() + s.cells()), beta_(beta) {}
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
     for (std::size_t n = 0; n < row.size() && !Proximal; ++n) {
       double *at = slot(row[n]), size = std::fabs(row.x[n]);
       if (size <= at[m_]) continue;  // larger than ever: known before it is used
-      for (std::size_t i = 0; i < m_; ++i) at[m_ + 1 + i] *= at[m_] / size;
+      for (std::size_t i = 0; i < m_; ++i) at[rates(m_) + i] *= at[m_] / size;
       at[m_] = size;
     }
     load(here_, row.index, rounds_);
@@ -137,15 +141,15 @@ class AdaptiveDualRule final : public BufferedRule {
       const double *w = here_.w.data(), *pace = paces_.data();
       double* slots = slot(0);
       for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
-        double *at = slots + row[n] * (1 + 2 * m + m * k), *rate = at + m + 1, *sum = rate + m, x = row.x[n];
-        for (std::size_t i = 0; i < m; ++i) {
-          const double gradient = squared(x, slope + i * k, k), eta = step * pace[i];
-          if (gradient == 0) continue;
-          const double before = Proximal ? std::sqrt(at[i]) : 0.0, root = std::sqrt(at[i] += gradient);
-          const double sigma = Proximal ? (root - before) / eta : 0.0;
-          rate[i] = eta / (Proximal ? beta + root : at[m] * root);
+        double *s = slots + row[n] * (rates(m) + m + m * k), *other = s + m, *rate = s + rates(m), *sum = rate + m;
+        side_by_side(m, [=, x = row.x[n], largest = *other](std::size_t i) {
+          s[i] += squared(x, slope + i * k, k);
+          const double root = std::sqrt(s[i]), eta = step * pace[i];
+          const double sigma = Proximal ? (root - other[i]) / eta : 0.0;
+          if (Proximal) other[i] = root;
+          rate[i] = eta / safe(Proximal ? beta + root : largest * root);
           for (std::size_t c = i * k; c < (i + 1) * k; ++c) sum[c] += x * slope[c] - sigma * w[c];
-        }
+        });
       }
     });
     rounds_ += 1;
@@ -165,7 +169,7 @@ class AdaptiveDualRule final : public BufferedRule {
       Buffer& b = for_reading();
       load(b, {&features[n], 1}, before);
       if (penalty_->facts().adds_up) {
-        penalty_->add_repeats({b.w.data(), k_}, j, away[n], slot(j)[2] * alphas_[0], total);
+        penalty_->add_repeats({b.w.data(), k_}, j, away[n], slot(j)[rates(1)] * alphas_[0], total);
         continue;
       }
       for (double t = before + 1; t <= rounds_; ++t) {
@@ -176,8 +180,8 @@ class AdaptiveDualRule final : public BufferedRule {
     }
   }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
-    const double *at = slot(j), *sum = at + sums() + lane * k_;
-    numbers.insert(numbers.end(), {at[lane], at[m_], at[m_ + 1 + lane]});
+    const double *at = slot(j), *rate = at + rates(m_), *sum = rate + m_ + lane * k_;
+    numbers.insert(numbers.end(), {at[lane], at[m_ + (Proximal ? lane : 0)], rate[lane]});
     numbers.insert(numbers.end(), sum, sum + k_);
     return "slots";
   }
@@ -185,18 +189,18 @@ class AdaptiveDualRule final : public BufferedRule {
  private:
   double beta_, eta_ = 0, rounds_ = 0;
 
-  std::size_t sums() const { return 1 + 2 * m_; }
+  static constexpr std::size_t rates(std::size_t m) { return m + (Proximal ? m : 1); }  // where they are in a slot
   void load(Buffer& b, std::span<const std::int32_t> features, double t) const {
     make_room(b, features.size());
     by_size([&](auto m, auto k) {
       const double *slots = slot(0), *alpha = alphas_.data();
       double *w = b.w.data(), *s = b.s.data();
       for (std::size_t n = 0; n < features.size(); ++n, w += m * k, s += m) {
-        const double* rate = slots + static_cast<std::size_t>(features[n]) * (1 + 2 * m + m * k) + m + 1;
-        for (std::size_t i = 0; i < m; ++i) s[i] = rate[i] * (t * alpha[i]);
-        for (std::size_t i = 0, c = 0; i < m; ++i) {
-          for (std::size_t r = 0; r < k; ++r, ++c) w[c] = -rate[i] * rate[m + c];
-        }
+        const double* rate = slots + static_cast<std::size_t>(features[n]) * (rates(m) + m + m * k) + rates(m);
+        side_by_side(m, [=](std::size_t i) {
+          s[i] = rate[i] * (t * alpha[i]);
+          for (std::size_t c = i * k; c < (i + 1) * k; ++c) w[c] = -rate[i] * rate[m + c];
+        });
       }
     });
     penalty_->prox(rows(b, features), b.s.data());
@@ -209,13 +213,17 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1, HotRule> {
   AdaptiveDualL1(const Weights& weights, const Setup& s)
       : Looped(weights, s, 4), alpha_(s.alpha()), pace_(s.paces[0]) {}
 
-  void margins(const Row& row, double step, double* z) override {
+  void margins(const Row& row, double step, double* z) override { look(row, step, z); }
+  void learn(const Row& row, const double* slope) override { move(row, slope); }
+
+  template <class T>
+  void look(const RowOf<T>& row, double step, double* z) {
     eta_ = step;
     const double a = rounds_ * alpha_, *weights = given_weights();
     double* slots = &slots_[0];
     const Quad all = spread_four(a);
     for (std::size_t n = 0; n < row.size(); ++n) {  // larger than ever: known before it is used
-      double *at = slots + 4 * row[n], size = std::fabs(row.x[n]);
+      double *at = slots + 4 * row[n], size = std::fabs(static_cast<double>(row.x[n]));
       if (size > at[1]) at[2] *= at[1] / size, at[1] = size;
     }
     *z += peek_all(
@@ -226,7 +234,8 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1, HotRule> {
         },
         [=, this](std::size_t j) { return weight(slots + 4 * j, a, j); });
   }
-  void learn(const Row& row, const double* slope) override {
+  template <class T>
+  void move(const RowOf<T>& row, const double* slope) {
     const double g = *slope, eta = eta_ * pace_;
     double* slots = &slots_[0];
     const Quad slopes = spread_four(g), etas = spread_four(eta);

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/side_by_side.hpp"
 #include "online/methods.hpp"
 
 namespace gossamer {
@@ -37,9 +38,9 @@ class BufferedRule : public Rule {
   std::vector<double> alphas_, paces_;
   Slots slots_;
 
-  // The rows of some features: their weights, the s of each row, a number per feature.
+  // The rows of some features: their weights, the s of each row, a number per feature, some per lane.
   struct Buffer {
-    std::vector<double> w, s, per;
+    std::vector<double> w, s, per, lane;
   };
   Buffer here_;                   // of the example at hand
   static Buffer& for_reading() {  // several threads may read a learner
@@ -75,15 +76,17 @@ class BufferedRule : public Rule {
       *z += (sums[0] + sums[2]) + (sums[1] + sums[3]);
       return;
     }
-    for (std::size_t n = 0; n < row.size(); ++n, w += cells_) {
-      for (std::size_t c = 0; c < cells_; ++c) z[c] += x[n] * w[c];
-    }
+    for_this_processor([&, cells = cells_] {
+      for (std::size_t n = 0; n < row.size(); ++n, w += cells) {
+        side_by_side(cells, [=, by = x[n]](std::size_t c) { z[c] += by * w[c]; });
+      }
+    });
   }
-  // f(lanes, outputs), compiled for one of each too: loops over one number would take longer than what they do.
+  // f(lanes, outputs), compiled for one of them or of both too: loops over one number take longer than what they do.
   template <class F>
-  [[gnu::always_inline]] void by_size(F f) const {
+  void by_size(F f) const {
     constexpr std::integral_constant<std::size_t, 1> one;
-    cells_ == 1 ? f(one, one) : f(m_, k_);
+    for_this_processor([&] { cells_ == 1 ? f(one, one) : k_ == 1 ? f(m_, one) : f(m_, k_); });
   }
   // Where zero is not allowed the weights start at the nearest that is.
   bool starts_at_zero() const {

@@ -138,19 +138,24 @@ class RdaRule final : public BufferedRule {
   // prox(−c G, c t α) after t rounds, with some more of ℓ1 first (which is exact for ℓ1 and its kin).
   void load(Buffer& b, std::span<const std::int32_t> features, double t) const {
     make_room(b, features.size());
+    b.lane.resize(3 * m_);
+    double *rate = b.lane.data(), *strength = rate + m_, *extra = strength + m_;
     for (std::size_t i = 0; i < m_; ++i) {
       const Rate now(t, clock_.gamma() * paces_[i], alphas_[i], clock_.rho());
-      const double c = now.c, s = now.c * now.t_alpha, extra = now.c * now.extra;
-      by_size([&](auto m, auto k) {
-        const double* sums = slot(0) + i * k;
-        double *w = b.w.data() + i * k, *strength = b.s.data() + i;
-        for (std::size_t n = 0; n < features.size(); ++n, w += m * k, strength += m) {
-          const double* sum = sums + static_cast<std::size_t>(features[n]) * (m * k);
-          for (std::size_t r = 0; r < k; ++r) w[r] = extra == 0 ? -c * sum[r] : soft(-c * sum[r], extra);
-          *strength = s;
-        }
-      });
+      rate[i] = -now.c, strength[i] = now.c * now.t_alpha, extra[i] = now.c * now.extra;
     }
+    by_size([&, more = clock_.rho() > 0](auto m, auto k) {
+      const double* sums = slot(0);
+      double *w = b.w.data(), *s = b.s.data();
+      for (std::size_t n = 0; n < features.size(); ++n, w += m * k, s += m) {
+        const double* sum = sums + static_cast<std::size_t>(features[n]) * (m * k);
+        side_by_side(m, [=](std::size_t i) {
+          s[i] = strength[i];
+          for (std::size_t c = i * k; c < (i + 1) * k; ++c) w[c] = rate[i] * sum[c];
+        });
+        for (std::size_t c = 0; c < m * k && more; ++c) w[c] = soft(w[c], extra[c / k]);
+      }
+    });
     penalty_->prox(rows(b, features), b.s.data());
   }
 };
@@ -161,7 +166,11 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
   RdaL1(const Weights& weights, const Setup& s, double rho)
       : Looped(weights, s, 1), clock_(s.alpha(), rho, s.features, s.average), pace_(s.paces[0]) {}
 
-  void margins(const Row& row, double gamma, double* z) override {
+  void margins(const Row& row, double gamma, double* z) override { look(row, gamma, z); }
+  void learn(const Row& row, const double* slope) override { move(row, slope); }
+
+  template <class T>
+  void look(const RowOf<T>& row, double gamma, double* z) {
     const Rate now = clock_.rate();
     const double c = now.c, s = now.c * now.t_alpha, extra = now.c * now.extra, *sums = &slots_[0],
                  *weights = given_weights();
@@ -176,10 +185,11 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
         [=, this](std::size_t j) { return weight(sums[j], now, j); });
     clock_.begin(gamma * pace_);
   }
-  void learn(const Row& row, const double* slope) override {
+  template <class T>
+  void move(const RowOf<T>& row, const double* slope) {
     const double g = *slope;
     double* sums = &slots_[0];
-    for (std::size_t n = 0; n < row.size(); ++n) sums[row[n]] += row.x[n] * g;
+    for (std::size_t n = 0; n < row.size(); ++n) sums[row[n]] += static_cast<double>(row.x[n]) * g;
     clock_.end();
   }
   void read(std::size_t j, double* w) const override { *w = weight(slots_[j], clock_.rate(), j); }

@@ -113,12 +113,13 @@ class FobosRule final : public BufferedRule {
 class LevelRule final : public Looped<LevelRule, HotRule> {
  public:
   LevelRule(const Weights& weights, const Setup& s)
-      : Looped(weights, s, 1),
-        limit_(longest_record(s.features)),
-        traced_(s.average),
-        alpha_(s.alpha() * s.paces[0]) {}
+      : Looped(weights, s, 1), limit_(longest_record(s.features)), traced_(s.average), alpha_(s.alpha() * s.paces[0]) {}
 
-  void margins(const Row& row, double step, double* z) override {
+  void margins(const Row& row, double step, double* z) override { look(row, step, z); }
+  void learn(const Row& row, const double* slope) override { move(row, slope); }
+
+  template <class T>
+  void look(const RowOf<T>& row, double step, double* z) {
     if (settles(step)) settle();
     eta_ = step;
     const double total = total_, *levels = &slots_[0], *weights = given_weights();
@@ -127,7 +128,8 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
         row, [=](const std::int32_t* j) { return soft(gather(levels, j), times_weights(all, weights, j)); },
         [=, this](std::size_t j) { return soft(levels[j], total * weight_of(weights_, j)); });
   }
-  void learn(const Row& row, const double* slope) override {
+  template <class T>
+  void move(const RowOf<T>& row, const double* slope) {
     const double total = total_, by = eta_ * *slope, *weights = given_weights();
     double* levels = &slots_[0];
     const Quad all = spread_four(total), step = spread_four(by);

@@ -21,6 +21,8 @@ namespace gossamer {
 
 class HotRule : public Rule {
  public:
+  static constexpr bool single = true;
+
   void prefetch(std::span<const std::int32_t> features) const override {
     for (const std::int32_t j : features) __builtin_prefetch(&slots_[static_cast<std::size_t>(j) * stride_], 1);
   }
@@ -42,9 +44,9 @@ class HotRule : public Rule {
 
   // Fills `seen_`, by fours (of j) and one by one, and returns Σ x w; summed in several registers, so that no addition
   // waits for the one before.
-  template <class Fours, class One>
-  [[gnu::always_inline]] double peek_all(const Row& row, Fours fours, One one) {
-    const double* x = row.x;
+  template <class T, class Fours, class One>
+  [[gnu::always_inline]] double peek_all(const RowOf<T>& row, Fours fours, One one) {
+    const T* x = row.x;
     const std::size_t n = row.size();
     if (seen_.size() < n) seen_.resize(2 * n);
     double* to = seen_.data();
@@ -59,19 +61,20 @@ class HotRule : public Rule {
     }
     for (; k < n; ++k) {
       to[k] = one(static_cast<std::size_t>(j[k]));
-      rest += x[k] * to[k];
+      rest += static_cast<double>(x[k]) * to[k];
     }
     return rest + ((sums[0] + sums[2]) + (sums[1] + sums[3]));
   }
   // The features again, with the weights that were seen.
-  template <class Fours, class One>
-  [[gnu::always_inline]] void move_all(const Row& row, Fours fours, One one) {
-    const double *w = seen_.data(), *x = row.x;
+  template <class T, class Fours, class One>
+  [[gnu::always_inline]] void move_all(const RowOf<T>& row, Fours fours, One one) {
+    const double* w = seen_.data();
+    const T* x = row.x;
     const std::int32_t* j = row.index.data();
     const std::size_t n = row.size();
     std::size_t k = 0;
     for (; k + 4 <= n; k += 4) fours(j + k, load_four(w + k), load_four(x + k));
-    for (; k < n; ++k) one(static_cast<std::size_t>(j[k]), w[k], x[k]);
+    for (; k < n; ++k) one(static_cast<std::size_t>(j[k]), w[k], static_cast<double>(x[k]));
   }
 };
 

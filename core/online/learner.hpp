@@ -94,7 +94,7 @@ class Part {
 
   template <class R, class T>
   void run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring);
-  void count(double weight, bool scoring);
+  void count_lanes(double weight, bool scoring);
 };
 
 class Learner {

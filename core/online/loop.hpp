@@ -35,7 +35,9 @@ void Part::loop(R& rule, const Examples<T>& examples, const LossCall& loss, bool
 template <class R, class T>
 void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
   constexpr std::size_t ahead = 4;  // rows come in any order: asks for one some rounds before its turn
-  const std::span<double> z(z_), slope(slope_);
+  constexpr bool single = requires { requires R::single; };  // one strength, one output
+  const std::size_t cells = single ? 1 : z_.size();
+  const std::span<double> z(z_.data(), cells), slope(slope_.data(), cells);
   const double tame = loss.tame_slope();
   bool fits = within_features(examples.features(0), setup.features), next_fits = false;
   for (std::size_t i = 0; i < examples.count; ++i, fits = next_fits) {
@@ -51,45 +53,52 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
       sound = false;
       throw std::out_of_range("an example has a feature that the learner has not");
     }
-    Row row{.index = examples.features(i)};
-    if (next_fits) row.next = next;
     const T* value = examples.value + examples.begins[i];
-    if constexpr (std::is_same_v<T, double>) {
-      row.x = value;
-    } else {
-      if (x_.size() < row.size()) x_.resize(2 * row.size());
-      double* x = x_.data();
-      for (std::size_t n = 0; n < row.size(); ++n) x[n] = value[n];
-      row.x = x;
-    }
+    RowOf<T> given{examples.features(i), value, next_fits ? next : std::span<const std::int32_t>()};
+    const auto row = [&] {
+      if constexpr (std::is_same_v<T, double> || requires { rule.look(given, 1.0, z.data()); }) {
+        return given;
+      } else {
+        if (x_.size() < given.size()) x_.resize(2 * given.size());
+        std::copy_n(value, given.size(), x_.data());
+        return Row{given.index, x_.data(), given.next};
+      }
+    }();
     const auto b = intercept.values();
     for (std::size_t c = 0; c < z.size(); ++c) z[c] = b.empty() ? 0.0 : b[c];
     if (large_) rule.prefetch(row.next);
-    rule.margins(row, examples.step[i], z.data());
+    if constexpr (requires { rule.look(row, 1.0, z.data()); }) {
+      rule.look(row, examples.step[i], z.data());
+    } else {
+      rule.margins(row, examples.step[i], z.data());
+    }
     for (const double margin : z) sound = sound && std::isfinite(margin);
     const double* y = examples.y + i * examples.targets;
-    if (setup.path) {
+    if (!single && setup.path) {
       loss(z, y, slope, values_);
     } else {
       values_[0] = loss(z, y, slope);
     }
-    count(weight, scoring);
+    counts[0] += 1, counts[1] += weight;
+    if (single || !setup.path) {
+      counts[2] += weight * values_[0];
+    } else {
+      count_lanes(weight, scoring);
+    }
     if (weight != 1) {
       for (double& s : slope) s *= weight;
     }
-    rule.learn(row, slope.data());
+    if constexpr (requires { rule.move(row, slope.data()); }) {
+      rule.move(row, slope.data());
+    } else {
+      rule.learn(row, slope.data());
+    }
     if (!b.empty()) intercept.update(slope, tame);
     for (std::size_t c = 0; c < intercept_sum.size(); ++c) intercept_sum[c] += b[c];
   }
 }
 
-inline void Part::count(double weight, bool scoring) {
-  counts[0] += 1;
-  counts[1] += weight;
-  if (!setup.path) {
-    counts[2] += weight * values_[0];
-    return;
-  }
+inline void Part::count_lanes(double weight, bool scoring) {
   const double* value = values_.data();
   double *all = seen.data(), *sum = losses.data(), *square = squares.data();
   side_by_side(seen.size(), [=](std::size_t i) { all[i] += weight * value[i]; });
@@ -101,7 +110,8 @@ inline void Part::count(double weight, bool scoring) {
   });
 }
 
-// A rule whose type the loop knows.
+// A rule whose type the loop knows. It may read the values of a row as they are given, floats or doubles, by look and
+// move in place of margins and learn.
 template <class R, class Base>
 class Looped : public Base {
  public:

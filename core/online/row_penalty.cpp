@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/side_by_side.hpp"
 #include "online/trail.hpp"
 
 namespace gossamer {
@@ -73,11 +74,11 @@ class AddedRounds final : public Lazy {
   void catch_up(Rows rows, const double* stamps) const override {
     if constexpr (one_for_all<P>) {
       if (weights_.empty() && rows.width == 1) {
-        const P p = p_;
-        const double total = total_, strength = strength_;
-        for (std::size_t i = 0; i < rows.count; ++i) {
-          rows.w[i * rows.stride] = p.prox(rows.w[i * rows.stride], (total - stamps[i]) * strength);
-        }
+        for_this_processor([=, p = p_, w = rows.w, total = total_, strength = strength_] {
+          side_by_side(rows.count, [=](std::size_t i) {
+            w[i * rows.stride] = p.prox(w[i * rows.stride], (total - stamps[i]) * strength);
+          });
+        });
         return;
       }
     }
@@ -236,9 +237,9 @@ class RowPenaltyOf final : public RowPenalty {
   void prox(Rows rows, const double* s) const override {
     if constexpr (one_for_all<P>) {
       if (weights_.empty() && rows.width == 1 && rows.stride == 1) {
-        const P p = p_;
-        double* w = rows.w;
-        for (std::size_t i = 0; i < rows.count; ++i) w[i] = p.prox(w[i], s[i]);
+        for_this_processor([p = p_, w = rows.w, n = rows.count, s] {
+          side_by_side(n, [=](std::size_t i) { w[i] = p.prox(w[i], s[i]); });
+        });
         return;
       }
     }
@@ -247,9 +248,9 @@ class RowPenaltyOf final : public RowPenalty {
   void repeat(Rows rows, const double* n, const double* s) const override {
     if constexpr (one_for_all<P> && P::facts.adds_up) {
       if (weights_.empty() && rows.width == 1 && rows.stride == 1 && rows.per == 1) {
-        const P p = p_;
-        double* w = rows.w;
-        for (std::size_t i = 0; i < rows.count; ++i) w[i] = p.prox(w[i], n[i] * s[i]);
+        for_this_processor([=, p = p_, w = rows.w] {
+          side_by_side(rows.count, [=](std::size_t i) { w[i] = p.prox(w[i], n[i] * s[i]); });
+        });
         return;
       }
     }

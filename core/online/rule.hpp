@@ -41,16 +41,17 @@ struct Setup {
 };
 
 // The features of an example and their values, and the features of the next one, which may be fetched on the way.
-// Values may be given as they are in the data, as floats, to a rule that takes them (`x` is then null).
-struct Row {
+template <class T>
+struct RowOf {
   std::span<const std::int32_t> index;
-  const double* x = nullptr;
-  const float* floats = nullptr;
+  const T* x = nullptr;
   std::span<const std::int32_t> next = {};
 
   std::size_t size() const { return index.size(); }
   std::size_t operator[](std::size_t n) const { return static_cast<std::size_t>(index[n]); }
 };
+
+using Row = RowOf<double>;
 
 class Part;
 class LossCall;

@@ -96,10 +96,7 @@ template <class Divisor>
 class AdaptiveDualLanes : public LaneRule {
  public:
   AdaptiveDualLanes(const Weights& weights, const Setup& s, Divisor divisor)
-      : LaneRule(weights, s, Divisor::head, 2),
-        of_(divisor),
-        etas_(s.paces),
-        levels_(m_) {}
+      : LaneRule(weights, s, Divisor::head, 2), of_(divisor), etas_(s.paces), levels_(m_) {}
 
   void margins(const Row& row, double step, double* z) override {
     for (std::size_t i = 0; i < m_; ++i) etas_[i] = step * paces_[i], levels_[i] = rounds_ * alphas_[i];
@@ -170,12 +167,25 @@ class AdaptiveDualLanes : public LaneRule {
 
   // Eight lanes stay in registers along a row: 13.5 instead of 20 ns per entry.
   bool eight() const { return m_ == 8 && weights_.empty(); }
+  template <class F>
+  [[gnu::always_inline]] void each_of_eight(const Row& row, bool reading, F f) {
+    double *heads = head(0), *slots = numbers(0);
+    const std::size_t from = reading ? 0 : row.size();
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      if (from + n < row.next.size()) {
+        const auto j = static_cast<std::size_t>(row.next[from + n]);
+        __builtin_prefetch(heads + j, 1);
+        __builtin_prefetch(slots + 16 * j, 1), __builtin_prefetch(slots + 16 * j + 8, 1);
+      }
+      f(heads + row[n], slots + 16 * row[n], row.x[n]);
+    }
+  }
   [[gnu::always_inline]] void margins_of_eight(const Row& row, double* z) {
     const Quad eta0 = load_four(&etas_[0]), eta1 = load_four(&etas_[4]);
     const Quad level0 = load_four(&levels_[0]), level1 = load_four(&levels_[4]);
     Quad z0 = load_four(z), z1 = load_four(z + 4);
-    each(row, true, [&](std::size_t j, double x, std::size_t) {
-      const double other = of_.see(head(j), x), *s = numbers(j), *sum = s + 8;
+    each_of_eight(row, true, [&](double* head, const double* s, double x) {
+      const double other = of_.see(head, x), *sum = s + 8;
       const Quad c0 = eta0 / safe(of_.divisor(other, root(load_four(s))));
       const Quad c1 = eta1 / safe(of_.divisor(other, root(load_four(s + 4))));
       z0 += x * soft(-c0 * load_four(sum), c0 * level0);
@@ -185,8 +195,8 @@ class AdaptiveDualLanes : public LaneRule {
   }
   [[gnu::always_inline]] void learn_eight(const Row& row, const double* slope) {
     const Quad slope0 = load_four(slope), slope1 = load_four(slope + 4);
-    each(row, false, [&](std::size_t j, double x, std::size_t) {
-      double *s = numbers(j), *sum = s + 8;
+    each_of_eight(row, false, [&](double*, double* s, double x) {
+      double* sum = s + 8;
       const Quad g0 = x * slope0, g1 = x * slope1;
       store_four(s, load_four(s) + g0 * g0), store_four(s + 4, load_four(s + 4) + g1 * g1);
       store_four(sum, load_four(sum) + g0), store_four(sum + 4, load_four(sum + 4) + g1);
