@@ -113,6 +113,7 @@ class AdaptiveDualLanes : public LaneRule {
     });
   }
   void learn(const Row& row, const double* slope) override {
+    rounds_ += 1;
     if constexpr (!Divisor::proximal) {
       if (eight()) return learn_eight(row, slope);
     }
@@ -132,13 +133,12 @@ class AdaptiveDualLanes : public LaneRule {
         });
       }
     });
-    rounds_ += 1;
   }
   void visit(StateVisitor& f) override { f("rounds", rounds_), f("etas", std::span(etas_)), visit_features(f); }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& out) const override {
     const double *slot = numbers(j), s = slot[lane], root = std::sqrt(s), other = of_.seen(head(j));
     const double c = s > 0 ? etas_[lane] / safe(of_.divisor(other, root)) : 0.0;
-    out.insert(out.end(), {s, Divisor::proximal ? 0.0 : other, c, slot[m_ + lane]});
+    out.insert(out.end(), {s, Divisor::proximal ? root : other, c, slot[m_ + lane]});
     return "slots";
   }
 
