@@ -76,8 +76,8 @@ void bind_boosting(nb::module_& m) {
           "out"_a.noconvert(), Free())
       .def(
           "score",
-          [](const Booster& b, Held x, Weights scales, Weights weights, Weights factor, double slack, unsigned threads,
-             Out scores) {
+          [](const Booster& b, Held x, GivenWeights scales, GivenWeights weights, GivenWeights factor, double slack,
+             unsigned threads, Out scores) {
             b.score(x.view, span_of(scales), span_of(weights), span_of(factor), slack, threads, span_of(scores));
           },
           "columns"_a, "scales"_a.none(), "weights"_a.none(), "factor"_a.none(), "slack"_a, "threads"_a,
@@ -92,13 +92,13 @@ void bind_boosting(nb::module_& m) {
           "code"_a, "start"_a, "slack"_a, "threads"_a, "scores"_a.noconvert(), Free())
       .def(
           "add",
-          [](Booster& b, Held x, Vector<const std::int64_t> which, Weights weights) {
+          [](Booster& b, Held x, Vector<const std::int64_t> which, GivenWeights weights) {
             b.add(x.view, span_of(which), span_of(weights), true);
           },
           "columns"_a, "which"_a, "weights"_a.none())
       .def(
           "adopt",
-          [](Booster& b, Held x, Vector<const std::int64_t> which, Weights weights) {
+          [](Booster& b, Held x, Vector<const std::int64_t> which, GivenWeights weights) {
             b.add(x.view, span_of(which), span_of(weights), false);
           },
           "columns"_a, "which"_a, "weights"_a.none(), nb::keep_alive<1, 2>())
@@ -124,7 +124,7 @@ void bind_boosting(nb::module_& m) {
       .def("margins", [](const Booster& b) { return copied(b.margins()); });
   m.def(
       "booster",
-      [](const BoostingLoss& loss, std::size_t rows, std::size_t outputs, In y, Weights weights, double lambda,
+      [](const BoostingLoss& loss, std::size_t rows, std::size_t outputs, In y, GivenWeights weights, double lambda,
          const Bound& bound, const RuleForm& penalty, std::optional<std::variant<L2, LInf>> whole) {
         return make_booster(loss, {rows, outputs, numbers(y), numbers(weights), lambda}, make_rule(bound, penalty),
                             make_rule(Grad{1.0}, penalty), whole ? make_whole_rule(bound, *whole) : nullptr);

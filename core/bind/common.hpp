@@ -10,9 +10,11 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/blocks.hpp"
@@ -28,7 +30,7 @@ template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Weights = std::optional<Vector<const double>>;
+using GivenWeights = std::optional<Vector<const double>>;
 using Indices = std::optional<Vector<const std::int64_t>>;
 
 template <class Array>
@@ -54,6 +56,22 @@ inline nb::object copied(std::span<const double> values) {
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy, {values.size()}, owner));
 }
 
-inline std::vector<double> numbers(const Weights& a) { return {span_of(a).begin(), span_of(a).end()}; }
+inline std::vector<double> numbers(const GivenWeights& a) { return {span_of(a).begin(), span_of(a).end()}; }
+
+// The constructor of a part from the names of its numbers.
+template <class P>
+void bind_settings(nb::class_<P>& made, std::array<const char*, 2> settings) {
+  if constexpr (std::is_aggregate_v<P>) {
+    if constexpr (std::is_empty_v<P>) {
+      made.def(nb::init<>());
+    } else if constexpr (requires { P{1.0, 1.0}; }) {
+      made.def(
+          "__init__", [](P* self, double a, double b) { new (self) P{a, b}; }, nb::arg(settings[0]),
+          nb::arg(settings[1]));
+    } else {
+      made.def("__init__", [](P* self, double a) { new (self) P{a}; }, nb::arg(settings[0]));
+    }
+  }
+}
 
 }  // namespace gossamer

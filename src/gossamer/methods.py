@@ -35,7 +35,6 @@ class Method(Settings):
     first_step: ClassVar[float] = 0.1  # the step before there are rows enough to choose one
     handles_coupled: ClassVar[bool] = False  # whether it can handle penalties that couple features
     has_lanes: ClassVar[bool] = False  # whether there are rules for many strengths at once
-    lanes_in_registers: ClassVar[bool] = False  # whether few lanes on each thread are faster than all together
 
     def step_for(self, setup: Setup) -> Any:
         """Return what the step is set by in this problem."""
@@ -63,7 +62,7 @@ class Method(Settings):
     def refusal(self, penalty: Penalty, setup: Setup) -> ValueError | None:
         """Return an error that says why it cannot handle a penalty, or None if it can."""
         why = penalty.not_online or self._objection(penalty, setup)
-        if why is None and not (self.handles_coupled or penalty.sums_over_features or penalty.bounds_each):
+        if why is None and not (self.handles_coupled or penalty.acts_on_rows):
             why = (
                 "this method needs a penalty that is a sum over features, and this one couples them.",
                 "Use method='fobos' or 'rda', or a penalty on rows.",
@@ -99,30 +98,37 @@ class Method(Settings):
 
     # Learners
 
+    def compiled(self) -> Any:
+        """Return the compiled method, which has rules for penalties on rows."""
+        raise NotImplementedError
+
     def make(self, penalty: Penalty, setup: Setup) -> Any:
         """Return a new learner, or raise if the method cannot handle the penalty."""
         refused = self.refusal(penalty, setup)
         if refused is not None:
             raise refused
-        rows = penalty.rows(setup)
-        return self._coupled(penalty, setup) if rows is None else self._learner(*rows)
+        rows = penalty.rows(setup.features)
+        if rows is None:
+            return self._coupled(penalty, setup)
+        return self._learner(*rows, setup.core(setup.alpha if penalty.penalises else 0.0))
 
-    def _learner(self, form: Any, setup: Any) -> Any:
-        """Return the learner of a penalty on rows, from its compiled form and the compiled setup."""
-        raise NotImplementedError
+    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
+        """Return the learner of a penalty on rows, from its compiled form, its weights and the compiled setup."""
+        return _core.learner(self.compiled(), form, weights, setup)
 
     def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
-        """Return the learner of a penalty that is more than its form on rows."""
+        """Return the learner of a penalty that couples features."""
         raise NotImplementedError
 
-    def make_lanes(self, penalty: Penalty, setup: Setup, lanes: Any) -> Any:
-        """Return a new learner with lanes (`_core.LaneSettings`) for a penalty that `path_refusal` accepts."""
-        rows = penalty.rows(setup)
+    def make_lanes(self, penalty: Penalty, setup: Setup, alphas: Array, steps: Array, together: int = 0) -> Any:
+        """Return a new learner with lanes for a penalty that `path_refusal` accepts.
+
+        Lanes that are not together learn on several threads; what they learn is the same. 0 is what is fastest.
+        """
+        rows = penalty.rows(setup.features)
         assert rows is not None
-        return self._lanes(*rows, lanes)
-
-    def _lanes(self, form: Any, setup: Any, lanes: Any) -> Any:
-        raise NotImplementedError
+        own = _core.Setup(setup.features, setup.outputs, alphas, steps, setup.fit_intercept)
+        return _core.learner(self.compiled(), *rows, own, together)
 
 
 def _mean_square(rows: Any) -> float:
@@ -149,16 +155,10 @@ class Setup:
     fit_intercept: bool
     average: bool = False
 
-    def core(self, weights: Any = None, alpha: float | None = None) -> Any:
+    def core(self, alpha: float | None = None) -> Any:
         """Return the compiled form."""
-        return _core.Setup(
-            self.features,
-            self.outputs,
-            self.alpha if alpha is None else alpha,
-            weights,
-            self.fit_intercept,
-            self.average,
-        )
+        strength = self.alpha if alpha is None else alpha
+        return _core.Setup(self.features, self.outputs, strength, self.fit_intercept, self.average)
 
 
 def _check_step(step: Any, numbers_only: bool = False) -> None:
@@ -205,14 +205,11 @@ class Fobos(Method):
     def cost(self, penalty: Penalty) -> str:
         return penalty.lazy_cost if penalty.sums_over_features else penalty.primal_cost
 
-    def _learner(self, form: Any, setup: Any) -> Any:
-        return _core.fobos(form, setup)
+    def compiled(self) -> Any:
+        return _core.Fobos()
 
     def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
         return penalty.online_primal(setup)
-
-    def _lanes(self, form: Any, setup: Any, lanes: Any) -> Any:
-        return _core.fobos_lanes(form, setup, lanes)
 
 
 @record
@@ -289,14 +286,11 @@ class RDA(Method):
     def cost(self, penalty: Penalty) -> str:
         return "z k" if penalty.sums_over_features else penalty.dual_cost
 
-    def _learner(self, form: Any, setup: Any) -> Any:
-        return _core.rda(self.rho, form, setup)
+    def compiled(self) -> Any:
+        return _core.Rda(float(self.rho))
 
     def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
         return penalty.online_dual(setup)
-
-    def _lanes(self, form: Any, setup: Any, lanes: Any) -> Any:
-        return _core.rda_lanes(float(self.rho), form, setup, lanes)
 
 
 @METHODS.part("adagrad", "auto")
@@ -330,7 +324,6 @@ class AdaGrad(Method):
     form: str = "rda"
     decreasing: ClassVar[bool] = False
     has_lanes: ClassVar[bool] = True
-    lanes_in_registers: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_step(self.step, numbers_only=True)
@@ -344,15 +337,8 @@ class AdaGrad(Method):
         lazy = self.form == "fobos" and penalty.sums_over_features and penalty.lazy_cost != "z k"
         return "z k + a" if lazy else "z k"
 
-    def _learner(self, form: Any, setup: Any) -> Any:
-        return (_core.adagrad_rda if self.form == "rda" else _core.adagrad_fobos)(form, setup)
-
-    def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
-        make = _core.bounded_adagrad_rda if self.form == "rda" else _core.bounded_adagrad_fobos
-        return make(penalty.bounds(setup), setup.core())
-
-    def _lanes(self, form: Any, setup: Any, lanes: Any) -> Any:
-        return (_core.adagrad_rda_lanes if self.form == "rda" else _core.adagrad_fobos_lanes)(form, setup, lanes)
+    def compiled(self) -> Any:
+        return _core.AdaGradDual() if self.form == "rda" else _core.AdaGradPrimal()
 
 
 @METHODS.part("ftrl")
@@ -382,7 +368,6 @@ class FTRL(Method):
     beta: float = 1.0
     decreasing: ClassVar[bool] = False
     has_lanes: ClassVar[bool] = True
-    lanes_in_registers: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_step(self.step, numbers_only=True)
@@ -391,14 +376,8 @@ class FTRL(Method):
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         return (slope / h) * 4.0 ** np.arange(-4, 3) / np.sqrt(np.mean(np.square(rows.value)) or 1.0)
 
-    def _learner(self, form: Any, setup: Any) -> Any:
-        return _core.ftrl(self.beta, form, setup)
-
-    def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
-        return _core.bounded_ftrl(self.beta, penalty.bounds(setup), setup.core())
-
-    def _lanes(self, form: Any, setup: Any, lanes: Any) -> Any:
-        return _core.ftrl_lanes(float(self.beta), form, setup, lanes)
+    def compiled(self) -> Any:
+        return _core.Ftrl(float(self.beta))
 
 
 @METHODS.part("truncated_gradient")
@@ -442,8 +421,8 @@ class TruncatedGradient(Method):
             return None
         return "truncation is a rule for ℓ1.", "Use penalty='l1', or method='fobos'."
 
-    def _learner(self, form: Any, setup: Any) -> Any:
-        return _core.truncated_gradient(int(self.period), float(self.threshold), setup)
+    def compiled(self) -> Any:
+        return _core.TruncatedGradient(float(self.period), float(self.threshold))
 
 
 @METHODS.part("subgradient")
@@ -476,8 +455,8 @@ class Subgradient(Method):
     def cost(self, penalty: Penalty) -> str:
         return "z k + a"  # near zero a weight jumps from side to side: there is no closed form
 
-    def _learner(self, form: Any, setup: Any) -> Any:
-        return _core.subgradient(form, setup)
+    def compiled(self) -> Any:
+        return _core.Subgradient()
 
 
 @METHODS.part("pegasos")
@@ -524,7 +503,7 @@ class Pegasos(Method):
             return "its steps are 1/(αt).", "Use alpha > 0."
         return None
 
-    def _learner(self, form: Any, setup: Any) -> Any:
+    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
         return _core.pegasos(bool(self.project), setup)
 
 
@@ -570,7 +549,7 @@ class ExponentiatedGradient(Method):
             return "its radius bounds ‖w‖₁ already.", "Use penalty='none', or method='fobos'."
         return None
 
-    def _learner(self, form: Any, setup: Any) -> Any:
+    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
         return _core.exponentiated_gradient(float(self.radius), setup)
 
 
@@ -594,5 +573,5 @@ def resolve_for(spec: Any, penalty: Penalty, loss: Any) -> Any:
     """
     if isinstance(spec, str) and spec == "auto":
         form = "fobos" if loss.kind == "regression" else "rda"
-        return AdaGrad(form=form) if penalty.sums_over_features or penalty.bounds_each else Fobos()
+        return AdaGrad(form=form) if penalty.acts_on_rows else Fobos()
     return resolve(spec)

@@ -168,7 +168,6 @@ class Penalty:
 
     not_online: tuple[str, str] | None = None  # why it cannot be learned with online, and what would do
     on_rows: bool = False  # whether it takes the row of a feature over all outputs as one block, unless given groups
-    bounds_each: bool = False  # whether it is a box with bounds of its own for each feature
 
     # What an example costs, with z non-zeros, k outputs, d features, T rounds so far: for row-wise rules whose features
     # catch up on the rounds they were away (a in all), and for the rules of `online_primal` and `online_dual`.
@@ -181,13 +180,14 @@ class Penalty:
         """Whether it is the same function of every feature's row of W, weights apart, added up."""
         return False
 
-    def rows(self, setup: Setup) -> tuple[Any, Any] | None:
-        """Return the compiled form on one row and the compiled setup, or None if it couples features."""
-        return None
+    @property
+    def acts_on_rows(self) -> bool:
+        """Whether it is a function of each feature's row of W by itself: `rows` returns something."""
+        return self.sums_over_features
 
-    def bounds(self, setup: Setup) -> Any:
-        """Return the compiled bounds of each feature, where it `bounds_each`."""
-        raise NotImplementedError
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        """Return the compiled form on one row and the weights of the features, or None if it couples features."""
+        return None
 
     def whole_prox(self, setup: Setup) -> Any:
         """Return the compiled prox over all weights at once, O(d k) per round."""
@@ -286,8 +286,8 @@ class _Elementwise(Penalty):
     def sums_over_features(self) -> bool:
         return True
 
-    def rows(self, setup: Setup) -> tuple[Any, Any] | None:
-        return self._core(), setup.core(self._weights_over(setup.features))
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        return self._core(), self._weights_over(features)
 
     def single_form(self, features: int) -> tuple[Any, Any] | None:
         return self._core(), self.weights
@@ -382,10 +382,8 @@ class _Grouped(_Blockwise):
     def sums_over_features(self) -> bool:
         return self.groups is None
 
-    def rows(self, setup: Setup) -> tuple[Any, Any] | None:
-        if self.groups is not None:
-            return None
-        return self._core(), setup.core(self._weights_over(setup.features))
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        return None if self.groups is not None else (self._core(), self._weights_over(features))
 
     def _feature_groups(self, features: int) -> Any:
         return _feature_groups(self.groups, features, self.weights)
@@ -615,8 +613,8 @@ class L2Squared(_Elementwise):
     def reach(self, alpha: float, start: float) -> float | None:
         return math.sqrt(2 * start / alpha) if alpha > 0 else None
 
-    def rows(self, setup: Setup) -> tuple[Any, Any] | None:
-        return _core.ElasticNet(0.0), setup.core(self._weights_over(setup.features))
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        return _core.ElasticNet(0.0), self._weights_over(features)
 
     def conjugate(self, alpha: float, G: Array) -> float | None:
         return float(np.sum(np.abs(G) ** 2 / (2 * self._strengths(alpha, G.ndim))))
@@ -878,9 +876,9 @@ class NoPenalty(Penalty):
         """True: a sum of zeros."""
         return True
 
-    def rows(self, setup: Setup) -> tuple[Any, Any] | None:
-        """Return ℓ1 of strength 0."""
-        return _core.L1(), setup.core(alpha=0.0)
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        """Return ℓ1; methods give it strength 0."""
+        return _core.L1(), None
 
     def has_dual(self, alpha: float) -> bool:
         """Return False: only slopes with no gradient at all would do."""
@@ -1162,22 +1160,15 @@ class Box(_Set):
         return np.ndim(self.low) == np.ndim(self.high) == 0
 
     @property
-    def bounds_each(self) -> bool:  # type: ignore[override]
-        """Whether features have bounds of their own."""
-        return not self.sums_over_features
+    def acts_on_rows(self) -> bool:
+        """True."""
+        return True
 
-    def rows(self, setup: Setup) -> tuple[Any, Any] | None:
-        return (_core.Box(self.low, self.high), setup.core()) if self.sums_over_features else None
-
-    def bounds(self, setup: Setup) -> Any:
-        low, high = (np.broadcast_to(np.asarray(b, np.float64), (setup.features,)) for b in (self.low, self.high))
-        return _core.Bounds(np.ascontiguousarray(low), np.ascontiguousarray(high))
-
-    def online_primal(self, setup: Setup) -> Any:
-        return _core.bounded_fobos(self.bounds(setup), setup.core())
-
-    def online_dual(self, setup: Setup) -> Any:
-        return _core.bounded_rda(self.bounds(setup), setup.core())
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        if self.sums_over_features:
+            return _core.Box(self.low, self.high), None
+        low, high = (np.broadcast_to(np.asarray(b, np.float64), (features,)) for b in (self.low, self.high))
+        return _core.Bounds(np.ascontiguousarray(low), np.ascontiguousarray(high)), None
 
     def single_form(self, features: int) -> tuple[Any, Any] | None:
         return (_core.Box(self.low, self.high), None) if self.sums_over_features else None

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gossamer.model import file_format
+from gossamer.online.old_state import converted
 from gossamer.online.stream import Streaming
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Position
@@ -149,7 +150,9 @@ def _restore(stream: Streaming, tree: dict[str, Any]) -> None:
     state = fresh.__getstate__()
     for name, value in _renamed(tree["trainer"]).items():
         old = state.get(name)
-        if name == "buffer":
+        if name == "learner":
+            state[name] = converted(value, old, features)
+        elif name == "buffer":
             state[name] = None if value is None else Rows(**value)
         elif dataclasses.is_dataclass(old) and isinstance(value, dict):
             state[name] = dataclasses.replace(old, **_renamed(value))  # type: ignore[type-var]

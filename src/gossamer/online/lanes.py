@@ -1,4 +1,4 @@
-"""Many settings side by side in one pass: learners with lanes (core/path/lanes.hpp), one strength and step each."""
+"""Many settings side by side in one pass: learners with lanes (core/path/lane_rule.hpp), one strength and step each."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import _core, methods
+from gossamer import methods
 from gossamer.frozen import record
 from gossamer.validation import Array
-
-TOGETHER = 8  # lanes on one thread: those of the default method then learn in registers
 
 
 @record
@@ -33,14 +31,11 @@ def check(method: Any, penalty: Any) -> None:
         raise error
 
 
-def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, together: int | None = None) -> Any:
+def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, together: int = 0) -> Any:
     """Return a new learner with these lanes, or raise where there is no rule for them.
 
-    Those that are not together learn on several threads; what they learn is the same. FOBOS and RDA do so little for a
-    feature that to fetch it once for all lanes is faster.
+    `together` is how many of them learn on one thread, 0 for what is fastest; what they learn is the same.
     """
     check(method, penalty)
-    if together is None:
-        together = TOGETHER if method.lanes_in_registers else len(lanes.alphas)
-    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps), together)
-    return method.make_lanes(penalty, setup, settings)
+    alphas, steps = np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps)
+    return method.make_lanes(penalty, setup, alphas, steps, together)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import methods
+from gossamer import _core, methods
 from gossamer.estimators import parallel
 from gossamer.online import lanes
 from gossamer.schedules import steps
@@ -111,7 +111,7 @@ def _side_by_side(
 
     def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
         """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
-        most = max(1, lanes.TOGETHER // tried.shape[1])
+        most = max(1, _core.LANES_IN_REGISTERS // tried.shape[1])
         if len(some) > most:
             cuts = range(0, len(some), most)
             return np.concatenate([ranked(some[i : i + most], tried[i : i + most], begin, end) for i in cuts])

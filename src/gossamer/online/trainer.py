@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -158,7 +157,7 @@ class Trainer:
         new.__dict__.update(self.__dict__)
         new.targets, new.setup = targets, replace(self.setup, features=features, outputs=targets.outputs)
         new.repeats = [list(span) for span in self.repeats]
-        new.learner = grown_learner(self.learner, lambda: new.strategy.make(new, new.setting))
+        new.learner = self.learner.grown(features, targets.outputs)
         if targets.outputs != self.setup.outputs:  # the first rows are coded for fewer classes: the step stays
             new.decided, new.buffer = step_search.PREFIX, None
         return new
@@ -183,13 +182,13 @@ class Trainer:
     def read(self) -> tuple[Array, Array]:
         """Return W (features × outputs) and b of one strength, averaged if the setup says so."""
         W, b = np.empty((self.setup.features, self.setup.outputs)), np.empty(self.setup.outputs)
-        (self.learner.read_average if self.setup.average else self.learner.read)(W, b)
+        self.learner.read(W, b, self.setup.average)
         return W, b
 
     def read_some(self, features: Array) -> tuple[Array, Array]:
         """Return the rows of W of some features, in their order, and b."""
         W, b = np.empty((len(features), self.setup.outputs)), np.empty(self.setup.outputs)
-        (self.learner.read_some_average if self.setup.average else self.learner.read_some)(features, W, b)
+        self.learner.read_some(features, W, b, self.setup.average)
         return W, b
 
     # Saving
@@ -207,66 +206,3 @@ class Trainer:
         self.learner = self.strategy.make(self, self.setting)
         self.learner.restore(state["learner"])
         self.loss_call = _core.loss_call(self.targets.loss._core())
-
-
-def grown_learner(old: Any, make: Callable[[], Any]) -> Any:
-    """Return the learner that `make` gives, of more features or outputs, with the state of the old one."""
-    new = make()
-    _grow(old, new)
-    return new
-
-
-def _grow(old: Any, new: Any) -> None:
-    """Put the state of a learner into one with more features or outputs."""
-    kept, state = old.state(), new.state()
-    if new.outputs > old.outputs == 1:
-        _leave_one_output(old, kept, state)
-    for name, values in kept.items():
-        wide = state[name]
-        stays = not name.startswith(("slots", "sums", "heads", "levels", "intercept", "average"))
-        if len(wide) == len(values) or stays:
-            state[name] = values
-            continue
-        rows = (1, 1) if name.startswith("intercept") else (old.features, new.features)
-        narrow, wide = values.reshape(rows[0], -1), wide.reshape(rows[1], -1)
-        # With averages, what they keep of a feature (one number and one per output) comes after the rest.
-        room = 1 if name in ("slots", "sums") and len(state.get("average_slots", "none")) == 0 else 0
-        split, to = (n.shape[1] - room * (1 + k) for n, k in ((narrow, old.outputs), (wide, new.outputs)))
-        _widen(narrow[:, :split], wide[:, :to], old.outputs, new.outputs)
-        _widen(narrow[:, split:], wide[:, to:], old.outputs, new.outputs)
-        state[name] = wide.reshape(-1)
-    new.restore(state)
-
-
-def _leave_one_output(old: Any, kept: dict[str, Array], state: dict[str, Array]) -> None:
-    """Put the state of a learner of one output, where that has a form of its own, into the form for several.
-
-    All features are brought up to date, and the records by which they catch up start anew.
-    """
-    w, total, b = np.empty((old.features, 1)), np.empty((old.features, 1)), np.empty(1)
-    averages = "average_rounds" in kept
-    if averages:
-        old.read_average(total, b)
-    summed = [np.full_like(w, old.rounds), total * old.rounds] if averages else []
-    if "levels" in kept and "slots" in state:  # ℓ1 of FOBOS; stamps and weights
-        old.read(w, b)
-        kept["slots"] = np.hstack([np.zeros_like(w), w, *summed]).ravel()
-        for name in ("levels", "lazy_total", "trail"):
-            kept.pop(name, None)
-    elif averages and len(kept.get("sums", "")) == 2 * old.features:  # ℓ1 of RDA
-        kept["sums"] = np.hstack([kept["sums"].reshape(-1, 2)[:, :1], *summed]).ravel()
-        kept["trail"], kept["trail_first"] = np.zeros(3), np.full(1, old.rounds)
-
-
-def _widen(narrow: Array, wide: Array, before: int, now: int) -> None:
-    """Copy records of some numbers and some blocks of one per output into wider ones."""
-    blocks = (wide.shape[1] - narrow.shape[1]) // max(now - before, 1)
-    head = narrow.shape[1] - blocks * before
-    if now == before:
-        both = min(len(narrow), len(wide))
-        wide[:both] = narrow[:both]
-        return
-    wide[: len(narrow), :head] = narrow[:, :head]
-    for block in range(blocks):
-        to, at = head + block * now, head + block * before
-        wide[: len(narrow), to : to + before] = narrow[:, at : at + before]

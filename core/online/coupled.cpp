@@ -1,74 +1,63 @@
+#include "online/coupled.hpp"
+
 #include "base/arrays.hpp"
-#include "online/bounded.hpp"
 #include "online/groups.hpp"
-#include "online/learners.hpp"
 #include "online/mirror.hpp"
 #include "online/whole.hpp"
 
 namespace gossamer {
 
+namespace {
+
+template <class R>
+std::unique_ptr<Learner> learner_of(R rule, const Setup& setup) {
+  return make_learner(std::make_unique<FeatureByFeature<R>>(std::move(rule)), setup);
+}
+
+}  // namespace
+
 std::unique_ptr<Learner> make_group_fobos(const FeatureGroups& groups, const Setup& s) {
-  return plain_or_averaged(GroupFobosRule(groups, s.features, s.outputs, s.alpha), s);
+  return learner_of(GroupFobosRule(groups, s.features, s.outputs, s.alpha()), s);
 }
 
 std::unique_ptr<Learner> make_group_rda(const FeatureGroups& groups, const Setup& s) {
-  return plain_or_averaged(GroupRdaRule(groups, s.features, s.outputs, s.alpha, infinity), s);
+  return learner_of(GroupRdaRule(groups, s.features, s.outputs, s.alpha(), infinity), s);
 }
 
 std::unique_ptr<Learner> make_l2_ball_fobos(double radius, const Setup& s) {
-  return plain_or_averaged(ScaledRule(s.features, s.outputs, 0.0, radius), s);
+  return learner_of(ScaledRule(s.features, s.outputs, 0.0, radius), s);
 }
 
 std::unique_ptr<Learner> make_l2_ball_rda(double radius, const Setup& s) {
-  return plain_or_averaged(GroupRdaRule(FeatureGroups::whole(s.features), s.features, s.outputs, 0.0, radius), s);
+  return learner_of(GroupRdaRule(FeatureGroups::whole(s.features), s.features, s.outputs, 0.0, radius), s);
 }
 
 std::unique_ptr<Learner> make_pegasos(bool project, const Setup& s) {
-  return plain_or_averaged(ScaledRule(s.features, s.outputs, s.alpha, project ? 1 / std::sqrt(s.alpha) : infinity), s);
+  return learner_of(ScaledRule(s.features, s.outputs, s.alpha(), project ? 1 / std::sqrt(s.alpha()) : infinity), s);
 }
 
 std::unique_ptr<Learner> make_l1_ball_fobos(double radius, const Setup& s) {
-  return plain_or_averaged(L1BallRule(s.features, s.outputs, radius), s);
+  return learner_of(L1BallRule(s.features, s.outputs, radius), s);
 }
 
 std::unique_ptr<Learner> make_simplex_fobos(double radius, const Setup& s) {
-  return plain_or_averaged(SimplexRule(s.features, s.outputs, radius), s);
-}
-
-std::unique_ptr<Learner> make_bounded_fobos(const Bounds& bounds, const Setup& s) {
-  return plain_or_averaged(BoundedRule(bounds, s.features, s.outputs), s);
-}
-
-std::unique_ptr<Learner> make_bounded_rda(const Bounds& bounds, const Setup& s) {
-  return plain_or_averaged(BoundedDualRule(bounds, s.features, s.outputs), s);
-}
-
-std::unique_ptr<Learner> make_bounded_adagrad_fobos(const Bounds& bounds, const Setup& s) {
-  return plain_or_averaged(BoundedAdaptiveRule(bounds, s.features, s.outputs), s);
-}
-
-std::unique_ptr<Learner> make_bounded_adagrad_rda(const Bounds& bounds, const Setup& s) {
-  return plain_or_averaged(BoundedAdaptiveDualRule<false>(bounds, s.features, s.outputs, 0.0), s);
-}
-
-std::unique_ptr<Learner> make_bounded_ftrl(double beta, const Bounds& bounds, const Setup& s) {
-  return plain_or_averaged(BoundedAdaptiveDualRule<true>(bounds, s.features, s.outputs, beta), s);
+  return learner_of(SimplexRule(s.features, s.outputs, radius), s);
 }
 
 std::unique_ptr<Learner> make_eager_fobos(const WholeProx& prox, const Setup& s) {
-  return plain_or_averaged(EagerRule(prox, s.features, s.outputs, s.alpha), s);
+  return learner_of(EagerRule(prox, s.features, s.outputs, s.alpha()), s);
 }
 
 std::unique_ptr<Learner> make_eager_rda(const WholeProx& prox, const Setup& s) {
-  return plain_or_averaged(EagerDualRule(prox, s.features, s.outputs, s.alpha), s);
+  return learner_of(EagerDualRule(prox, s.features, s.outputs, s.alpha()), s);
 }
 
 std::unique_ptr<Learner> make_kl_rda(std::vector<double> prior, const Setup& s) {
-  return plain_or_averaged(KlDualRule(std::move(prior), s.features, s.outputs, s.alpha), s);
+  return learner_of(KlDualRule(std::move(prior), s.features, s.outputs, s.alpha()), s);
 }
 
 std::unique_ptr<Learner> make_exponentiated_gradient(double radius, const Setup& s) {
-  return plain_or_averaged(ExponentiatedGradientRule(s.features, s.outputs, radius), s);
+  return learner_of(ExponentiatedGradientRule(s.features, s.outputs, radius), s);
 }
 
 WholeProx blockwise_prox(const Blockwise& penalty, FeatureGroups groups, std::size_t features, std::size_t outputs) {
