@@ -154,14 +154,14 @@ class AdaptiveDualLanes : public LaneRule {
     const double *s = numbers(j), *sum = s + m_, *eta = etas_.data(), *level = levels_.data(), a = weight(j);
     side_by_side(m_, [=, of = of_](std::size_t i) {
       const double c = eta[i] / safe(of.divisor(other, std::sqrt(s[i])));
-      to(i, soft(-c * sum[i], c * level[i] * a));
+      to(i, soft(-c * sum[i], c * (level[i] * a)));
     });
   }
   void weights_of(std::size_t j, double* out) const override {
     const double *s = numbers(j), *sum = s + m_, other = of_.seen(head(j)), a = weight(j);
     for (std::size_t i = 0; i < m_; ++i) {
       const double c = etas_[i] / safe(of_.divisor(other, std::sqrt(s[i])));
-      out[i] = soft(-c * sum[i], c * (rounds_ * alphas_[i]) * a);
+      out[i] = soft(-c * sum[i], c * (rounds_ * alphas_[i] * a));
     }
   }
 

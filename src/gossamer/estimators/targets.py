@@ -92,8 +92,8 @@ class Targets:
 
     def probabilities(self, z: Array) -> Array:
         """Return the probability of each class or label; raise where the loss gives none."""
-        if not getattr(self.loss, "probabilistic", False):
-            raise ValueError(f"{type(self.loss).__name__} gives no probabilities; 'logistic' and 'multinomial' do.")
+        if not self.loss.probabilistic:
+            raise ValueError(f"{self.loss.label} gives no probabilities; 'logistic' and 'multinomial' do.")
         p = self.loss.link(z)
         if self.kind == "binary":
             return np.hstack([1 - p, p])

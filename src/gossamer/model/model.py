@@ -179,6 +179,18 @@ class Model:
         return self.targets.probabilities(self._all_scores(X))
 
     @property
+    def labels(self) -> list[Any]:
+        """The classes as a list, empty for regression."""
+        return [] if self.classes is None else self.classes.tolist()
+
+    @property
+    def output_names(self) -> list[str]:
+        """What each output is called."""
+        if self.classes is None or self.kind == "binary":
+            return [f"output_{r}" for r in range(len(self.intercept))]
+        return [str(c) for c in self.labels]
+
+    @property
     def probabilistic(self) -> bool:
         """Whether scores stand for probabilities."""
         return bool(self.loss.probabilistic)

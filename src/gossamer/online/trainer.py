@@ -153,6 +153,7 @@ class Trainer:
     def grown(self, features: int, targets: Targets) -> Trainer:
         """Return a trainer with the same state, made for more features or outputs, or for fewer that all came."""
         self.strategy.check_growth(self, targets.outputs)
+        self.penalty.rows(features)  # raises where it has weights for other features
         new = Trainer.__new__(Trainer)
         new.__dict__.update(self.__dict__)
         new.targets, new.setup = targets, replace(self.setup, features=features, outputs=targets.outputs)
