@@ -20,7 +20,7 @@
 #include <span>
 
 #include "batch/design.hpp"
-#include "batch/gradients.hpp"
+#include "batch/mean_loss.hpp"
 #include "catalogue/penalties.hpp"
 
 namespace gossamer {

@@ -1,6 +1,6 @@
 #include "batch/coordinate.hpp"
 #include "batch/design.hpp"
-#include "batch/gradients.hpp"
+#include "batch/mean_loss.hpp"
 #include "bind/common.hpp"
 
 namespace gossamer {

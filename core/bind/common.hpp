@@ -10,9 +10,11 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/blocks.hpp"
@@ -52,6 +54,29 @@ inline nb::object copied(std::span<const double> values) {
   nb::capsule owner(copy, [](void* p) noexcept { Chunk::give(p); });
   std::copy(values.begin(), values.end(), copy);
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy, {values.size()}, owner));
+}
+
+template <class T, std::size_t>
+using One = T;
+
+// Binds a part of the catalogue as its facts say: its name, and a constructor with its settings, which are numbers
+// unless it says otherwise.
+template <class P>
+nb::class_<P> bind_part(nb::module_& m) {
+  constexpr auto names = P::facts.settings;
+  constexpr auto count = static_cast<std::size_t>(std::find(names.begin(), names.end(), nullptr) - names.begin());
+  nb::class_<P> bound(m, P::facts.name);
+  auto settings = [&]<class S, std::size_t... I>(S, std::index_sequence<I...>) {
+    bound.def(nb::init<One<S, I>...>(), nb::arg(names[I])...);
+    bound.attr("settings") = nb::make_tuple(names[I]...);
+  };
+  if constexpr (requires { typename P::Setting; }) {
+    settings(typename P::Setting{}, std::make_index_sequence<count>());
+  } else {
+    settings(double{}, std::make_index_sequence<count>());
+  }
+  bound.attr("name") = P::facts.name;
+  return bound;
 }
 
 inline std::vector<double> numbers(const Weights& a) { return {span_of(a).begin(), span_of(a).end()}; }

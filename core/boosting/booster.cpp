@@ -264,7 +264,7 @@ class BoosterOf final : public Booster {
     for (std::size_t i = 0; i < n_; ++i) {
       const std::span<double> h(&model.h[i * k_], k_);
       if constexpr (multiclass<L>) {
-        loss_.link({&z_[i * k_], k_}, h);
+        loss_.probabilities({&z_[i * k_], k_}, h);
       } else {
         for (std::size_t r = 0; r < k_; ++r) h[r] = weight(i) * loss_.curvature(z_[i * k_ + r], y_[i * k_ + r]);
       }

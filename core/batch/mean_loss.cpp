@@ -1,4 +1,4 @@
-#include "batch/gradients.hpp"
+#include "batch/mean_loss.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,6 @@ namespace gossamer {
 
 namespace {
 
-template <class L>
-constexpr bool smooth = requires(const L& l) { l.curvature(1.0, 1.0); };
-template <class L>
-constexpr bool has_conjugate = requires(const L& l) { l.conjugate(1.0, 1.0); };
-
 // Any scalar loss, one or more outputs added up.
 template <class L>
 class ScalarMean final : public MeanLoss {
@@ -21,8 +16,8 @@ class ScalarMean final : public MeanLoss {
       : MeanLoss(n, k, y, k, p, threads), loss_(loss) {}
 
   bool is_multiclass() const override { return false; }
-  bool has_curvature() const override { return smooth<L>; }
-  bool is_quadratic() const override { return std::is_same_v<L, Squared>; }
+  bool has_curvature() const override { return Smooth<L>; }
+  bool is_quadratic() const override { return L::facts.quadratic; }
 
   // The root of φ(b) = Σ p slope(z + b), which does not decrease: Newton's method, kept inside a bracket that halves
   // when it does not help.
@@ -43,12 +38,11 @@ class ScalarMean final : public MeanLoss {
     in_parallel(parts.size(), threads_, [&](std::size_t part) {
       Sums s;
       for (std::size_t i = part * grain; i < std::min(n_, (part + 1) * grain); ++i) {
-        const double zi = z[i * k_ + r] + b, yi = y_[i * k_ + r], slope = p_[i] * loss_.slope(zi, yi);
-        s.slope += slope, s.size += std::fabs(slope);
-        if constexpr (std::is_same_v<L, Logistic>) {
-          const double u = std::fabs(slope);  // ℓ'' = |ℓ'| (1 − |ℓ'|)
-          s.curvature += u * (1 - u / p_[i]);
-        } else if constexpr (smooth<L>) {
+        const double zi = z[i * k_ + r] + b, yi = y_[i * k_ + r], slope = loss_.slope(zi, yi);
+        s.slope += p_[i] * slope, s.size += p_[i] * std::fabs(slope);
+        if constexpr (requires { loss_.curvature_of_slope(slope); }) {
+          s.curvature += p_[i] * loss_.curvature_of_slope(slope);
+        } else if constexpr (Smooth<L>) {
           s.curvature += p_[i] * loss_.curvature(zi, yi);
         }
       }
@@ -75,8 +69,7 @@ class ScalarMean final : public MeanLoss {
       double next = here.curvature > 0 ? b - here.slope / here.curvature : unbounded;
       if (next == b) break;
       if (!std::isfinite(middle)) {  // no bracket yet: go further and further, but not where curvature means nothing
-        if (!(std::fabs(next - b) <= reach) && !std::is_same_v<L, Squared>)
-          next = here.slope < 0 ? b + reach : b - reach;
+        if (!(std::fabs(next - b) <= reach) && !L::facts.quadratic) next = here.slope < 0 ? b + reach : b - reach;
         reach *= 8;
         if (std::fabs(next) > 1e15) break;
       } else if (!(next > low && next < high) || round > 20) {
@@ -121,7 +114,7 @@ class ScalarMean final : public MeanLoss {
     return total;
   }
   void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double* h) const override {
-    if constexpr (smooth<L>) {
+    if constexpr (Smooth<L>) {
       for (std::size_t i = begin; i < end; ++i) {
         for (std::size_t r = 0; r < k_; ++r) {
           h[i * k_ + r] = p_[i] * loss_.curvature(z[i * k_ + r] + b[r], y_[i * k_ + r]);
@@ -132,7 +125,7 @@ class ScalarMean final : public MeanLoss {
     }
   }
   double conjugates(std::size_t begin, std::size_t end, const double* S) const override {
-    if constexpr (has_conjugate<L>) {
+    if constexpr (requires { loss_.conjugate(1.0, 1.0); }) {
       double total = 0;
       for (std::size_t i = begin; i < end; ++i) {
         double sum = 0;
@@ -181,13 +174,13 @@ class MulticlassMean final : public MeanLoss {
       : MeanLoss(n, k, y, 1, p, threads), loss_(loss) {}
 
   bool is_multiclass() const override { return true; }
-  bool has_curvature() const override { return std::is_same_v<L, Multinomial>; }
+  bool has_curvature() const override { return Smooth<L>; }
 
   // Newton's method over the k intercepts, damped by halving; their sum stays what it is.
   BestIntercept best_intercept(const double* z, const double* start) const override {
     BestIntercept best{std::vector<double>(start, start + k_), {}, std::vector<double>(k_)};
     std::vector<double>& b = best.b;
-    if constexpr (!std::is_same_v<L, Multinomial>) {
+    if constexpr (!Smooth<L>) {
       throw std::logic_error("this loss has no smooth intercept");
     } else {
       std::vector<double> slope(k_), hessian(k_ * k_), next(k_);
@@ -284,10 +277,14 @@ class MulticlassMean final : public MeanLoss {
     return total;
   }
   void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double* h) const override {
-    std::vector<double> at(k_);
-    for (std::size_t i = begin; i < end; ++i) {
-      shifted(z, i, b, at);
-      loss_.link(at, std::span<double>(h + i * k_, k_));
+    if constexpr (Smooth<L>) {
+      std::vector<double> at(k_);
+      for (std::size_t i = begin; i < end; ++i) {
+        shifted(z, i, b, at);
+        loss_.probabilities(at, std::span<double>(h + i * k_, k_));
+      }
+    } else {
+      (void)begin, (void)end, (void)z, (void)b, (void)h;
     }
   }
   double conjugates(std::size_t begin, std::size_t end, const double* S) const override {
