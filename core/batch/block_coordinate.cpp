@@ -84,7 +84,7 @@ struct BlockPenalty {
 template <class L, class Curvature>
 class BlockSolver final : public CoordinateSolver {
  public:
-  BlockSolver(const L& columns, unsigned threads, const MeanLoss& loss, const BlockPenalty& penalty,
+  BlockSolver(const L& columns, unsigned threads, const SummedLoss& loss, const BlockPenalty& penalty,
               std::span<const double> weights, std::span<const std::int64_t> members,
               std::span<const std::int64_t> starts, bool fit_intercept)
       : x_(columns),
@@ -527,7 +527,7 @@ class BlockSolver final : public CoordinateSolver {
 
   L x_;
   unsigned threads_;
-  const MeanLoss& loss_;
+  const SummedLoss& loss_;
   BlockPenalty penalty_;
   std::vector<double> a_;
   std::vector<std::int64_t> members_, starts_;
@@ -548,7 +548,7 @@ class BlockSolver final : public CoordinateSolver {
 
 }  // namespace
 
-std::unique_ptr<CoordinateSolver> make_block_solver(const Design& design, const MeanLoss& loss,
+std::unique_ptr<CoordinateSolver> make_block_solver(const Design& design, const SummedLoss& loss,
                                                     const BlockwiseOrElementwise& penalty,
                                                     std::span<const double> weights,
                                                     std::span<const std::int64_t> members,

@@ -88,7 +88,7 @@ double dot(const DenseLines<T>& x, std::size_t j, const double* v) {
 template <class L, class P>
 class Solver final : public CoordinateSolver {
  public:
-  Solver(const L& columns, unsigned threads, const MeanLoss& loss, const P& penalty, std::span<const double> weights,
+  Solver(const L& columns, unsigned threads, const SummedLoss& loss, const P& penalty, std::span<const double> weights,
          bool fit_intercept)
       : x_(columns),
         threads_(threads),
@@ -489,7 +489,7 @@ class Solver final : public CoordinateSolver {
   Standing now_;
   L x_;
   unsigned threads_;
-  const MeanLoss& loss_;
+  const SummedLoss& loss_;
   P penalty_;
   std::vector<double> a_;
   bool fit_intercept_, have_squares_ = false, growing_ = false;
@@ -503,7 +503,7 @@ class Solver final : public CoordinateSolver {
 
 }  // namespace
 
-std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, const MeanLoss& loss,
+std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, const SummedLoss& loss,
                                                          const CoordinatePenalty& penalty,
                                                          std::span<const double> weights, bool fit_intercept) {
   return std::visit(

@@ -20,8 +20,8 @@
 #include <span>
 
 #include "batch/design.hpp"
-#include "batch/mean_loss.hpp"
 #include "catalogue/penalties.hpp"
+#include "catalogue/summed_loss.hpp"
 
 namespace gossamer {
 
@@ -49,7 +49,7 @@ class CoordinateSolver {
 };
 
 // The design and the loss must outlive the solver. `weights` a_j are one a feature, or empty for all ones.
-std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, const MeanLoss& loss,
+std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, const SummedLoss& loss,
                                                          const CoordinatePenalty& penalty,
                                                          std::span<const double> weights, bool fit_intercept);
 
@@ -57,7 +57,7 @@ std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, c
 using BlockwiseOrElementwise = std::variant<L2, LInf, SparseL2, L1, L2Squared, Berhu, ElasticNet, NonNegativeL1>;
 
 // Blocks are rows of W, or groups of them (members, starts as in blocks.hpp); `weights` are one a block, or empty.
-std::unique_ptr<CoordinateSolver> make_block_solver(const Design& design, const MeanLoss& loss,
+std::unique_ptr<CoordinateSolver> make_block_solver(const Design& design, const SummedLoss& loss,
                                                     const BlockwiseOrElementwise& penalty,
                                                     std::span<const double> weights,
                                                     std::span<const std::int64_t> members,

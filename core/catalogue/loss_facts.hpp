@@ -28,17 +28,17 @@ template <class L>
 concept Smooth = Loss<L> && (requires(const L& l) { l.curvature(1.0, 1.0); } ||
                              requires(const L& l, std::span<double> z) { l.probabilities(z, z); });
 template <class L>
-concept OfNumbers = Loss<L> && L::facts.link != Link::softmax && (!L::facts.quadratic || Smooth<L>) &&
-                    requires(const L& l, double z, double y) {
-                      { l.value(z, y) } -> std::same_as<double>;
-                      { l.slope(z, y) } -> std::same_as<double>;
-                    };
+concept LossOfNumbers = Loss<L> && L::facts.link != Link::softmax && (!L::facts.quadratic || Smooth<L>) &&
+                        requires(const L& l, double z, double y) {
+                          { l.value(z, y) } -> std::same_as<double>;
+                          { l.slope(z, y) } -> std::same_as<double>;
+                        };
 template <class L>
-concept OfRows = Loss<L> && (L::facts.link == Link::identity || L::facts.link == Link::softmax) &&
-                 requires(const L& l, std::span<double> z, std::size_t y) {
-                   { l.value(z, y) } -> std::same_as<double>;
-                   l.slope(z, y, z);
-                   { l.conjugate(z, y) } -> std::same_as<double>;
-                 };
+concept LossOfRows = Loss<L> && (L::facts.link == Link::identity || L::facts.link == Link::softmax) &&
+                     requires(const L& l, std::span<double> z, std::size_t y) {
+                       { l.value(z, y) } -> std::same_as<double>;
+                       l.slope(z, y, z);
+                       { l.conjugate(z, y) } -> std::same_as<double>;
+                     };
 
 }  // namespace gossamer

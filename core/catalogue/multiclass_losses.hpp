@@ -86,7 +86,7 @@ struct MulticlassHinge {
   }
 };
 
-template <OfRows... Ls>
+template <LossOfRows... Ls>
 using OfAllOutputs = List<Ls...>;
 using MulticlassLosses = OfAllOutputs<Multinomial, MulticlassHinge>;
 using MulticlassLoss = MulticlassLosses::Variant;

@@ -194,7 +194,18 @@ struct Compiled {
   double slope(double z, double y) const { return slope_at(z, y); }
 };
 
-template <OfNumbers... Ls>
+// Both, from what they share where the loss knows how.
+template <class L>
+double value_and_slope(const L& loss, double z, double y, double& slope) {
+  if constexpr (requires { loss.value_and_slope(z, y, slope); }) {
+    return loss.value_and_slope(z, y, slope);
+  } else {
+    slope = loss.slope(z, y);
+    return loss.value(z, y);
+  }
+}
+
+template <LossOfNumbers... Ls>
 using OfTwoNumbers = List<Ls...>;
 using ScalarLosses = OfTwoNumbers<Logistic, Hinge, SquaredHinge, Exponential, Squared, EpsilonInsensitive,
                                   LogEpsilonInsensitive, Huber, Quantile, Poisson, Compiled>;

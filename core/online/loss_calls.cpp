@@ -24,14 +24,7 @@ class ScalarCall final : public LossCall {
   explicit ScalarCall(L loss) : loss_(loss) {}
   double operator()(std::span<const double> z, const double* y, std::span<double> slope) const override {
     double sum = 0;
-    for (std::size_t r = 0; r < z.size(); ++r) {
-      if constexpr (requires(double& g) { loss_.value_and_slope(1.0, 1.0, g); }) {
-        sum += loss_.value_and_slope(z[r], y[r], slope[r]);
-      } else {
-        sum += loss_.value(z[r], y[r]);
-        slope[r] = loss_.slope(z[r], y[r]);
-      }
-    }
+    for (std::size_t r = 0; r < z.size(); ++r) sum += value_and_slope(loss_, z[r], y[r], slope[r]);
     return sum;
   }
   void operator()(std::span<const double> z, const double* y, std::span<double> slope,

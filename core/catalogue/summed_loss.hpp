@@ -1,5 +1,4 @@
-// The mean loss f(Z, b) = Σ_i p_i ℓ(z_i + b, y_i) over all examples at once, p_i > 0 with Σ p_i = 1, and the intercept
-// that minimises it.
+// The loss of all examples, f(Z, b) = Σ_i p_i ℓ(z_i + b, y_i), p_i > 0, and the intercept that minimises it.
 //
 // Sums are over parts of fixed length, added in their order: results do not depend on the number of threads.
 #pragma once
@@ -19,13 +18,35 @@ struct BestIntercept {
   std::vector<double> b, other, mix;
 };
 
-class MeanLoss {
- public:
-  MeanLoss(std::size_t n, std::size_t k, const double* y, std::size_t targets, const double* p, unsigned threads)
-      : n_(n), k_(k), y_(y), targets_(targets), p_(p), threads_(n * k < 16384 ? 1 : threads) {}
-  virtual ~MeanLoss() = default;
+// The Hessians H_i of the examples: diag(h_i), or p_i (diag π_i − π_i π_iᵀ) where the loss couples the outputs.
+struct Hessians {
+  std::size_t k = 0;
+  bool coupled = false;
+  const double *h = nullptr, *p = nullptr;  // h, or π: n × k
 
-  std::size_t rows() const { return n_; }
+  // V_i += x H_i δ
+  void add(std::size_t i, double x, const double* delta, double* V) const {
+    const double* at = h + i * k;
+    double mean = 0;
+    if (coupled) {
+      for (std::size_t r = 0; r < k; ++r) mean += at[r] * delta[r];
+      x *= p[i];
+    }
+    for (std::size_t r = 0; r < k; ++r) V[i * k + r] += x * at[r] * (delta[r] - mean);
+  }
+  // The largest eigenvalue of H_i is at most the largest of these (Gershgorin).
+  double bound(std::size_t i, std::size_t r) const {
+    const double at = h[i * k + r];
+    return coupled ? 2 * p[i] * at * (1 - at) : at;
+  }
+};
+
+class SummedLoss {
+ public:
+  SummedLoss(std::size_t n, std::size_t k, const double* y, const double* p, unsigned threads)
+      : n_(n), k_(k), y_(y), p_(p), threads_(n * k < 16384 ? 1 : threads) {}
+  virtual ~SummedLoss() = default;
+
   std::size_t outputs() const { return k_; }
   const double* weights() const { return p_; }
 
@@ -37,19 +58,23 @@ class MeanLoss {
     return sum_of_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { return slopes(i, end, z, b, S); });
   }
   double slopes(const double* z, const BestIntercept& best, double* S) const;
-  // h (n × k) = p_i ∂²ℓ/∂z²; for a multiclass loss the probabilities π, whose H_i is p_i (diag π − ππᵀ).
-  void curvatures(const double* z, const double* b, double* h) const {
+  // h (n × k) = p_i ∂²ℓ/∂z², or the probabilities π.
+  Hessians curvatures(const double* z, const double* b, double* h) const {
     in_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { curvatures(i, end, z, b, h); });
+    return {k_, is_multiclass(), h, p_};
   }
   // Σ p_i ℓ*(s_i / p_i, y_i)
   double conjugate(const double* S) const {
     return sum_of_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { return conjugates(i, end, S); });
   }
+  // The slopes of these examples only, and for a loss that pulls both ways how far it pulls up and down.
+  virtual void pulls(std::span<const std::int32_t> rows, const double* z, double* S, BothWays* ways) const = 0;
   // argmin over b, searched from `start`; it stops at ±∞ where the minimum is there, as soon as the slopes vanish.
   virtual BestIntercept best_intercept(const double* z, const double* start) const = 0;
   virtual bool is_multiclass() const = 0;
   virtual bool has_curvature() const = 0;
   virtual bool is_quadratic() const { return false; }
+  virtual bool pulls_both_ways() const { return false; }
 
  protected:
   static constexpr std::size_t grain = 2048;
@@ -59,15 +84,14 @@ class MeanLoss {
   virtual double conjugates(std::size_t begin, std::size_t end, const double* S) const = 0;
 
   std::size_t n_, k_;
-  const double* y_;  // n × targets
-  std::size_t targets_;
+  const double* y_;  // n × k, or the n classes
   const double* p_;
   unsigned threads_;
 };
 
-std::unique_ptr<MeanLoss> make_mean_loss(const ScalarLoss& loss, std::size_t n, std::size_t k, const double* y,
-                                         const double* p, unsigned threads);
-std::unique_ptr<MeanLoss> make_mean_loss(const MulticlassLoss& loss, std::size_t n, std::size_t k, const double* y,
-                                         const double* p, unsigned threads);
+using AnyLoss = Joined<ScalarLosses, MulticlassLosses>::Variant;
+// The targets and weights must outlive what is returned.
+std::unique_ptr<SummedLoss> make_summed_loss(const AnyLoss& loss, std::size_t n, std::size_t k, const double* y,
+                                             const double* p, unsigned threads);
 
 }  // namespace gossamer

@@ -1,0 +1,109 @@
+#include "base/lines.hpp"
+
+#include <algorithm>
+
+namespace gossamer {
+
+namespace {
+
+template <class T>
+void transpose(const SparseLines<T>& from, std::span<const std::int32_t> kept, std::size_t count, unsigned,
+               OwnedLines& made) {
+  auto& starts = made.starts;
+  auto& values = made.values<T>();
+  // f(new number, l, x) for the entries that stay
+  const auto each_kept = [&](auto f) {
+    for (std::size_t l = 0; l < from.count; ++l) {
+      for (std::int64_t e = from.starts[l]; e < from.starts[l + 1]; ++e) {
+        const std::int32_t to = kept.empty() ? from.index[e] : kept[static_cast<std::size_t>(from.index[e])];
+        if (to >= 0) f(static_cast<std::size_t>(to), l, from.value[e]);
+      }
+    }
+  };
+  starts.assign(count + 1, 0);
+  each_kept([&](std::size_t to, std::size_t, T) { ++starts[to + 1]; });
+  for (std::size_t c = 0; c < count; ++c) starts[c + 1] += starts[c];
+  made.index.resize(static_cast<std::size_t>(starts[count]));
+  values.resize(made.index.size());
+  std::vector<std::int64_t> next(starts.begin(), starts.end() - 1);
+  each_kept([&](std::size_t to, std::size_t l, T x) {
+    const auto at = static_cast<std::size_t>(next[to]++);
+    made.index[at] = static_cast<std::int32_t>(l);
+    values[at] = x;
+  });
+  made.lines = SparseLines<T>{count, from.count, starts.data(), made.index.data(), values.data()};
+}
+
+template <class T>
+void transpose(const DenseLines<T>& from, std::span<const std::int32_t> kept, std::size_t count, unsigned threads,
+               OwnedLines& made) {
+  auto& values = made.values<T>();
+  values.resize(count * from.count);
+  in_parts(from.count, 64, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = 0; j < from.length; ++j) {
+      const std::int64_t to = kept.empty() ? static_cast<std::int64_t>(j) : kept[j];
+      if (to < 0) continue;
+      T* out = values.data() + static_cast<std::size_t>(to) * from.count;
+      for (std::size_t i = begin; i < end; ++i) out[i] = from.value[i * from.length + j];
+    }
+  });
+  made.lines = DenseLines<T>{count, from.count, values.data()};
+}
+
+template <class T>
+void copy(const SparseLines<T>& from, std::span<const std::int64_t> which, OwnedLines& made) {
+  auto& values = made.values<T>();
+  made.starts.push_back(0);
+  for (const std::int64_t l : which) {
+    const std::int64_t begin = from.starts[l], end = from.starts[l + 1];
+    made.index.insert(made.index.end(), from.index + begin, from.index + end);
+    values.insert(values.end(), from.value + begin, from.value + end);
+    made.starts.push_back(static_cast<std::int64_t>(values.size()));
+  }
+  made.lines = SparseLines<T>{which.size(), from.length, made.starts.data(), made.index.data(), values.data()};
+}
+
+template <class T>
+void copy(const DenseLines<T>& from, std::span<const std::int64_t> which, OwnedLines& made) {
+  auto& values = made.values<T>();
+  for (const std::int64_t l : which) {
+    const T* line = from.value + static_cast<std::size_t>(l) * from.length;
+    values.insert(values.end(), line, line + from.length);
+  }
+  made.lines = DenseLines<T>{which.size(), from.length, values.data()};
+}
+
+}  // namespace
+
+std::unique_ptr<OwnedLines> transposed(const Lines& lines, std::span<const std::int32_t> kept, std::size_t count,
+                                       unsigned threads) {
+  auto made = std::make_unique<OwnedLines>();
+  std::visit([&](const auto& l) { transpose(l, kept, count, threads, *made); }, lines);
+  return made;
+}
+
+std::unique_ptr<OwnedLines> copied(const Lines& lines, std::span<const std::int64_t> which) {
+  auto made = std::make_unique<OwnedLines>();
+  std::visit([&](const auto& l) { copy(l, which, *made); }, lines);
+  return made;
+}
+
+void product(const Lines& lines, std::span<const double> in, std::size_t k, std::span<double> out, unsigned threads) {
+  in_line_parts(lines, k, threads, [&](const auto& l, std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; ++at) {
+      if (k == 1) {
+        out[at] = l.dot(at, in.data());
+        continue;
+      }
+      double* o = out.data() + at * k;
+      std::fill_n(o, k, 0.0);
+      l.each(at, [&](std::size_t i, double x) {
+        if (x == 0) return;
+        const double* from = in.data() + i * k;
+        for (std::size_t r = 0; r < k; ++r) o[r] += x * from[r];
+      });
+    }
+  });
+}
+
+}  // namespace gossamer
