@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/solve.hpp"
+
 namespace gossamer {
 
 namespace {
@@ -157,31 +159,6 @@ class ScalarSum final : public SumOfOutputs {
 
   L loss_;
 };
-
-// A x = b for a small positive definite A (row-major), in place; false if it is not.
-bool solve(std::vector<double>& A, std::vector<double>& b) {
-  const std::size_t m = b.size();
-  for (std::size_t c = 0; c < m; ++c) {
-    double pivot = A[c * m + c];
-    for (std::size_t q = 0; q < c; ++q) pivot -= A[c * m + q] * A[c * m + q];
-    if (!(pivot > 0)) return false;
-    A[c * m + c] = std::sqrt(pivot);
-    for (std::size_t r = c + 1; r < m; ++r) {
-      double x = A[r * m + c];
-      for (std::size_t q = 0; q < c; ++q) x -= A[r * m + q] * A[c * m + q];
-      A[r * m + c] = x / A[c * m + c];
-    }
-  }
-  for (std::size_t r = 0; r < m; ++r) {
-    for (std::size_t q = 0; q < r; ++q) b[r] -= A[r * m + q] * b[q];
-    b[r] /= A[r * m + r];
-  }
-  for (std::size_t r = m; r-- > 0;) {
-    for (std::size_t q = r + 1; q < m; ++q) b[r] -= A[q * m + r] * b[q];
-    b[r] /= A[r * m + r];
-  }
-  return true;
-}
 
 template <class L>
 class MulticlassSum final : public SummedLoss {

@@ -34,6 +34,13 @@ struct Hessians {
     }
     for (std::size_t r = 0; r < k; ++r) V[i * k + r] += x * at[r] * (delta[r] - mean);
   }
+  // δ H_i δᵀ
+  double along(std::size_t i, const double* delta) const {
+    const double* at = h + i * k;
+    double squares = 0, mean = 0;
+    for (std::size_t r = 0; r < k; ++r) squares += at[r] * delta[r] * delta[r], mean += at[r] * delta[r];
+    return coupled ? p[i] * (squares - mean * mean) : squares;
+  }
   // The largest eigenvalue of H_i is at most the largest of these (Gershgorin).
   double bound(std::size_t i, std::size_t r) const {
     const double at = h[i * k + r];
