@@ -88,21 +88,29 @@ std::unique_ptr<OwnedLines> copied(const Lines& lines, std::span<const std::int6
   return made;
 }
 
+void Lines::gather(std::size_t line, const double* V, std::size_t k, double* out) const {
+  if (k == 1) {
+    *out = dot(line, V);
+    return;
+  }
+  std::fill_n(out, k, 0.0);
+  each(line, [=](std::size_t i, double x) {
+    if (x == 0) return;
+    for (std::size_t r = 0; r < k; ++r) out[r] += x * V[i * k + r];
+  });
+}
+
+void Lines::scatter(std::size_t line, const double* w, std::size_t k, double* out) const {
+  if (k == 1) return each(line, [=, by = *w](std::size_t i, double x) { out[i] += x * by; });
+  each(line, [=](std::size_t i, double x) {
+    if (x == 0) return;
+    for (std::size_t r = 0; r < k; ++r) out[i * k + r] += x * w[r];
+  });
+}
+
 void product(const Lines& lines, std::span<const double> in, std::size_t k, std::span<double> out, unsigned threads) {
-  in_line_parts(lines, k, threads, [&](const auto& l, std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end; ++at) {
-      if (k == 1) {
-        out[at] = l.dot(at, in.data());
-        continue;
-      }
-      double* o = out.data() + at * k;
-      std::fill_n(o, k, 0.0);
-      l.each(at, [&](std::size_t i, double x) {
-        if (x == 0) return;
-        const double* from = in.data() + i * k;
-        for (std::size_t r = 0; r < k; ++r) o[r] += x * from[r];
-      });
-    }
+  in_line_parts(lines, k, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t l = begin; l < end; ++l) lines.gather(l, in.data(), k, out.data() + l * k);
   });
 }
 

@@ -91,6 +91,10 @@ struct Lines : std::variant<SparseLines<float>, SparseLines<double>, DenseLines<
   double dot(std::size_t line, const double* v) const {
     return std::visit([&](const auto& l) { return l.dot(line, v); }, *this);
   }
+  // out = Σ_i x_i V_i, where out and each V_i are k numbers
+  void gather(std::size_t line, const double* V, std::size_t k, double* out) const;
+  // out_i += x_i w, where w and each out_i are k numbers
+  void scatter(std::size_t line, const double* w, std::size_t k, double* out) const;
 };
 
 // Lines with the memory they are in.
@@ -117,18 +121,13 @@ std::unique_ptr<OwnedLines> transposed(const Lines& lines, std::span<const std::
 // A copy of these lines.
 std::unique_ptr<OwnedLines> copied(const Lines& lines, std::span<const std::int64_t> which);
 
-// f(lines, begin, end) over parts of the lines with about 16,384 multiplications each, if each entry takes k; in this
+// f(begin, end) over parts of the lines with about 16,384 multiplications each, if each entry takes k; in this
 // thread where there are too few of them to outweigh starting another.
 template <class F>
 void in_line_parts(const Lines& lines, std::size_t k, unsigned threads, F f) {
   const std::size_t count = lines.count(), work = lines.entries() * k;
   const std::size_t per_line = std::max<std::size_t>(1, work / std::max<std::size_t>(1, count));
-  std::visit(
-      [&](const auto& l) {
-        in_parts(count, std::max<std::size_t>(1, 16384 / per_line), work < (1 << 17) ? 1 : threads,
-                 [&](std::size_t begin, std::size_t end) { f(l, begin, end); });
-      },
-      lines);
+  in_parts(count, std::max<std::size_t>(1, 16384 / per_line), work < (1 << 17) ? 1 : threads, f);
 }
 
 // out = lines · in: out[l] = Σ_i x_li in[i], each of them k numbers.

@@ -94,14 +94,6 @@ class BlockSolver final : public NewtonSolver {
     }
   }
 
-  // out (k) = column j times V
-  void gather(std::size_t j, const double* V, double* out) const {
-    std::fill_n(out, k_, 0.0);
-    x_.each(j, [=, k = k_](std::size_t i, double x) {
-      if (x == 0) return;
-      for (std::size_t r = 0; r < k; ++r) out[r] += x * V[i * k + r];
-    });
-  }
   // The numbers of a block of a d × k matrix, one after the other.
   void take(std::size_t b, const std::vector<double>& from, std::vector<double>& out) const {
     out.clear();
@@ -215,7 +207,7 @@ class BlockSolver final : public NewtonSolver {
       at_.resize(size(b) * k_), to_.resize(size(b) * k_);
       for (std::size_t m = 0; m < size(b); ++m) {
         const std::size_t j = feature(b, m);
-        gather(j, V_.data(), delta_.data());
+        x_.gather(j, V_.data(), k_, delta_.data());
         for (std::size_t r = 0; r < k_; ++r) at_[m * k_ + r] = w[m * k_ + r] - (G_[j * k_ + r] + delta_[r]) / scale;
       }
       penalty_->prox(at_, to_, alpha / scale, weight(b), scratch_);
@@ -229,10 +221,7 @@ class BlockSolver final : public NewtonSolver {
           moved += delta_[r] * delta_[r];
           w[q] = to_[q];
         }
-        if (still) continue;
-        x_.each(feature(b, m), [&](std::size_t i, double x) {
-          if (x != 0) H_.add(i, x, delta_.data(), V_.data());
-        });
+        if (!still) H_.add(x_, feature(b, m), delta_.data(), V_.data());
       }
       most = std::max(most, scale * std::sqrt(moved));
     }
@@ -262,7 +251,7 @@ class BlockSolver final : public NewtonSolver {
         for (std::size_t m = 0; m < size(b); ++m) {
           const std::size_t j = feature(b, m), q = offsets_[c] + m * k_;
           if (std::equal(&at.w[q], &at.w[q] + k_, &old_[q])) continue;
-          gather(j, at.V.data(), bent.data());
+          x_.gather(j, at.V.data(), k_, bent.data());
           for (std::size_t r = 0; r < k_; ++r) {
             parts[c] += (at.w[q + r] - old_[q + r]) * (G_[j * k_ + r] + 0.5 * bent[r]);
           }

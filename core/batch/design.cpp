@@ -29,10 +29,11 @@ void Design::signed_sums(std::span<const double> p, std::span<double> above, std
 }
 
 void Design::weighted_squares(std::span<const double> h, std::span<double> out) const {
-  in_line_parts(column_lines(), 1, threads_, [&](const auto& l, std::size_t begin, std::size_t end) {
+  const Lines& columns = column_lines();
+  in_line_parts(columns, 1, threads_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       double sum = 0;
-      l.each(j, [&](std::size_t i, double x) { sum += h[i] * x * x; });
+      columns.each(j, [&](std::size_t i, double x) { sum += h[i] * x * x; });
       out[j] = sum;
     }
   });

@@ -29,22 +29,13 @@ NewtonSolver::NewtonSolver(const Design& design, const SummedLoss& loss, const B
       violation_(starts_.empty() ? x_.count() : starts_.size() - 1),
       penalty_(penalty) {}
 
-void NewtonSolver::scatter(std::size_t j, const double* w, std::vector<double>& out) const {
-  double* to = out.data();
-  if (k_ == 1) return x_.each(j, [=](std::size_t i, double x) { to[i] += x * *w; });
-  x_.each(j, [=, k = k_](std::size_t i, double x) {
-    if (x == 0) return;
-    for (std::size_t r = 0; r < k; ++r) to[i * k + r] += x * w[r];
-  });
-}
-
 Standing NewtonSolver::start(std::span<const double> W, std::span<const double> b, double alpha) {
   std::copy(W.begin(), W.end(), W_.begin());
   std::copy(b.begin(), b.end(), b_.begin());
   std::fill(Z_.begin(), Z_.end(), 0.0);
   for (std::size_t j = 0; j < x_.count(); ++j) {
     const double* w = &W_[j * k_];
-    if (std::any_of(w, w + k_, [](double v) { return v != 0; })) scatter(j, w, Z_);
+    if (std::any_of(w, w + k_, [](double v) { return v != 0; })) x_.scatter(j, w, k_, Z_.data());
   }
   damping_ = first_damping_;
   settle();
@@ -137,7 +128,7 @@ double NewtonSolver::line_search(double alpha) {
         promised += G_[j * k_ + r] * delta[r];
         moves = moves || delta[r] != 0;
       }
-      if (moves) scatter(j, delta.data(), step);
+      if (moves) x_.scatter(j, delta.data(), k_, step.data());
     }
   }
   const auto move = [&] {

@@ -45,8 +45,6 @@ class NewtonSolver : public CoordinateSolver {
     return starts_.empty() ? b : static_cast<std::size_t>(members_[static_cast<std::size_t>(starts_[b]) + m]);
   }
   double weight(std::size_t b) const { return a_.empty() ? 1.0 : a_[b]; }
-  // out (n × k) += column j times w (k)
-  void scatter(std::size_t j, const double* w, std::vector<double>& out) const;
 
   Lines x_;
   unsigned threads_;

@@ -93,7 +93,7 @@ double Booster::step(const Column& column, double a, double lambda, std::span<do
   move_to(work_.next, w);
   shift(column);
   if (model_) {
-    bend(column);
+    model_->H.add(*column.lines, column.at, work_.delta.data(), model_->slope.data());
   } else {
     std::size_t touched = 0;
     column.each([&](std::size_t i, double x) {
@@ -229,27 +229,6 @@ double Booster::move_to(std::span<const double> next, std::span<double> w) {
     w[r] = next[r];
   }
   return moved;
-}
-
-// z += x δ over a column, δ in work_.delta
-void Booster::shift(const Column& column) {
-  double* z = z_.data();
-  if (k_ == 1) return column.each([=, d = work_.delta[0]](std::size_t i, double x) { z[i] += x * d; });
-  column.each([&](std::size_t i, double x) {
-    for (std::size_t r = 0; r < k_; ++r) z[i * k_ + r] += x * work_.delta[r];
-  });
-}
-
-// The slopes of the model after the same move.
-void Booster::bend(const Column& column) {
-  double* slope = model_->slope.data();
-  if (k_ == 1) {
-    const double *h = model_->h.data(), d = work_.delta[0];
-    return column.each([=](std::size_t i, double x) { slope[i] += x * h[i] * d; });
-  }
-  column.each([&](std::size_t i, double x) {
-    if (x != 0) model_->H.add(i, x, work_.delta.data(), slope);
-  });
 }
 
 }  // namespace gossamer

@@ -123,7 +123,6 @@ class Booster {
   double scale(const Column& column, const double* factor = nullptr) const;
   double model_scale(const Column& column);
   void measure(const Column& column, Work& work, const double* factor = nullptr) const;
-  void measure_model(const Column& column, Work& work) const;
   template <class Entries, class P>
   void sum_pulls(const Entries& each, const P* from, Work& work) const;
   // The gain of a row, given its pulls; 0 within the slack.
@@ -134,8 +133,8 @@ class Booster {
 
   double step(const Column& column, double a, double lambda, std::span<double> w, double idle);
   double move_to(std::span<const double> next, std::span<double> w);
-  void shift(const Column& column);
-  void bend(const Column& column);
+  // z += x δ over a column, δ in work_.delta
+  void shift(const Column& column) { column.lines->scatter(column.at, work_.delta.data(), k_, z_.data()); }
   void share_out();
   void refresh();
 

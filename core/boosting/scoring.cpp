@@ -34,7 +34,10 @@ double Booster::scale(const Column& column, const double* factor) const {
 }
 
 void Booster::measure(const Column& column, Work& work, const double* factor) const {
-  if (model_) return measure_model(column, work);
+  if (model_) {  // a quadratic pulls by its slopes alone
+    std::fill(work.up.begin(), work.up.end(), 0.0);
+    return column.lines->gather(column.at, model_->slope.data(), k_, work.down.data());
+  }
   const auto sum = [&](const auto* from) {
     if (!factor) return sum_pulls([&](auto f) { column.each(f); }, from, work);
     sum_pulls([&](auto f) { column.each([&](std::size_t i, double x) { f(i, factor[i] * x); }); }, from, work);
@@ -53,19 +56,6 @@ void Booster::sum_pulls(const Entries& each, const P* from, Work& work) const {
   std::fill(work.up.begin(), work.up.end(), 0.0), std::fill(work.down.begin(), work.down.end(), 0.0);
   each([&](std::size_t i, double x) {
     for (std::size_t r = 0; r < k_; ++r) pull(from[i * k_ + r], x, work.up[r], work.down[r]);
-  });
-}
-
-// A quadratic pulls by its slopes alone.
-void Booster::measure_model(const Column& column, Work& work) const {
-  const double* slope = model_->slope.data();
-  std::fill(work.up.begin(), work.up.end(), 0.0), std::fill(work.down.begin(), work.down.end(), 0.0);
-  if (k_ == 1) {
-    work.down[0] = column.lines->dot(column.at, slope);
-    return;
-  }
-  column.each([&](std::size_t i, double x) {
-    for (std::size_t r = 0; r < k_; ++r) work.down[r] += x * slope[i * k_ + r];
   });
 }
 

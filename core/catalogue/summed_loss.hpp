@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/lines.hpp"
 #include "base/threads.hpp"
 #include "catalogue/losses.hpp"
 
@@ -33,6 +34,14 @@ struct Hessians {
       x *= p[i];
     }
     for (std::size_t r = 0; r < k; ++r) V[i * k + r] += x * at[r] * (delta[r] - mean);
+  }
+  // V_i += x_i H_i δ over a line
+  void add(const Lines& lines, std::size_t line, const double* delta, double* V) const {
+    if (k == 1 && !coupled)
+      return lines.each(line, [=, h = h, by = *delta](std::size_t i, double x) { V[i] += x * h[i] * by; });
+    lines.each(line, [=, H = *this](std::size_t i, double x) {
+      if (x != 0) H.add(i, x, delta, V);
+    });
   }
   // δ H_i δᵀ
   double along(std::size_t i, const double* delta) const {
