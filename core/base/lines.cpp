@@ -11,26 +11,27 @@ void transpose(const SparseLines<T>& from, std::span<const std::int32_t> kept, s
                OwnedLines& made) {
   auto& starts = made.starts;
   auto& values = made.values<T>();
-  // f(new number, l, x) for the entries that stay
-  const auto each_kept = [&](auto f) {
-    for (std::size_t l = 0; l < from.count; ++l) {
-      for (std::int64_t e = from.starts[l]; e < from.starts[l + 1]; ++e) {
-        const std::int32_t to = kept.empty() ? from.index[e] : kept[static_cast<std::size_t>(from.index[e])];
-        if (to >= 0) f(static_cast<std::size_t>(to), l, from.value[e]);
-      }
-    }
+  const auto place = [&](std::int64_t e) {
+    return kept.empty() ? from.index[e] : kept[static_cast<std::size_t>(from.index[e])];
   };
   starts.assign(count + 1, 0);
-  each_kept([&](std::size_t to, std::size_t, T) { ++starts[to + 1]; });
+  for (std::int64_t e = from.starts[0]; e < from.starts[from.count]; ++e) {
+    const std::int32_t to = place(e);
+    if (to >= 0) ++starts[static_cast<std::size_t>(to) + 1];
+  }
   for (std::size_t c = 0; c < count; ++c) starts[c + 1] += starts[c];
   made.index.resize(static_cast<std::size_t>(starts[count]));
   values.resize(made.index.size());
   std::vector<std::int64_t> next(starts.begin(), starts.end() - 1);
-  each_kept([&](std::size_t to, std::size_t l, T x) {
-    const auto at = static_cast<std::size_t>(next[to]++);
-    made.index[at] = static_cast<std::int32_t>(l);
-    values[at] = x;
-  });
+  for (std::size_t l = 0; l < from.count; ++l) {
+    for (std::int64_t e = from.starts[l]; e < from.starts[l + 1]; ++e) {
+      const std::int32_t to = place(e);
+      if (to < 0) continue;
+      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(to)]++);
+      made.index[at] = static_cast<std::int32_t>(l);
+      values[at] = from.value[e];
+    }
+  }
   made.lines = SparseLines<T>{count, from.count, starts.data(), made.index.data(), values.data()};
 }
 
@@ -109,9 +110,18 @@ void Lines::scatter(std::size_t line, const double* w, std::size_t k, double* ou
 }
 
 void product(const Lines& lines, std::span<const double> in, std::size_t k, std::span<double> out, unsigned threads) {
-  in_line_parts(lines, k, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t l = begin; l < end; ++l) lines.gather(l, in.data(), k, out.data() + l * k);
-  });
+  std::visit(
+      [&](const auto& of_one) {  // looked up once: lines may be short
+        in_line_parts(lines, k, threads, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t l = begin; l < end; ++l) {
+            if (k == 1)
+              out[l] = of_one.dot(l, in.data());
+            else
+              lines.gather(l, in.data(), k, out.data() + l * k);
+          }
+        });
+      },
+      lines);
 }
 
 }  // namespace gossamer

@@ -101,24 +101,24 @@ class ScalarSum final : public SumOfOutputs {
  private:
   static constexpr bool two_ways = requires(const L& l) { l.ways(1.0, 1.0); };
 
-  // Σ_i p_i Σ_r f(i, i·k + r)
+  // Σ_i p_i Σ_r f(i, r, i·k + r)
   template <class F>
   double sum(std::size_t begin, std::size_t end, F f) const {
     double total = 0;
     for (std::size_t i = begin; i < end; ++i) {
       double one = 0;
-      for (std::size_t q = i * k_; q < (i + 1) * k_; ++q) one += f(i, q);
+      for (std::size_t r = 0; r < k_; ++r) one += f(i, r, i * k_ + r);
       total += p_[i] * one;
     }
     return total;
   }
   double values(std::size_t begin, std::size_t end, const double* z, const double* b) const override {
-    return sum(begin, end, [&](std::size_t i, std::size_t q) { return loss_.value(z[q] + b[q - i * k_], y_[q]); });
+    return sum(begin, end, [&](std::size_t, std::size_t r, std::size_t q) { return loss_.value(z[q] + b[r], y_[q]); });
   }
   double slopes(std::size_t begin, std::size_t end, const double* z, const double* b, double* S) const override {
-    return sum(begin, end, [&](std::size_t i, std::size_t q) {
+    return sum(begin, end, [&](std::size_t i, std::size_t r, std::size_t q) {
       double slope;
-      const double value = value_and_slope(loss_, z[q] + b[q - i * k_], y_[q], slope);
+      const double value = value_and_slope(loss_, z[q] + b[r], y_[q], slope);
       S[q] = p_[i] * slope;
       return value;
     });
@@ -135,7 +135,7 @@ class ScalarSum final : public SumOfOutputs {
     }
   }
   double conjugates(std::size_t begin, std::size_t end, const double* S) const override {
-    return sum(begin, end, [&]([[maybe_unused]] std::size_t i, [[maybe_unused]] std::size_t q) {
+    return sum(begin, end, [&]([[maybe_unused]] std::size_t i, std::size_t, [[maybe_unused]] std::size_t q) {
       if constexpr (requires { loss_.conjugate(1.0, 1.0); }) {
         return loss_.conjugate(S[q] / p_[i], y_[q]);
       } else {
