@@ -127,63 +127,6 @@ void project(const Set& set, const T* v, T* out, const Blocks& blocks) {
       set);
 }
 
-void loss_value(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.value(z[i], y[i]);
-      },
-      loss);
-}
-
-void loss_slope(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.slope(z[i], y[i]);
-      },
-      loss);
-}
-
-void loss_link(const ScalarLoss& loss, std::span<const double> z, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.link(z[i]);
-      },
-      loss);
-}
-
-void loss_value(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
-                std::span<double> out) {
-  const std::size_t k = y.empty() ? 0 : z.size() / y.size();
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < y.size(); ++i)
-          out[i] = l.value(z.subspan(i * k, k), static_cast<std::size_t>(y[i]));
-      },
-      loss);
-}
-
-void loss_slope(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
-                std::span<double> out) {
-  const std::size_t k = y.empty() ? 0 : z.size() / y.size();
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < y.size(); ++i) {
-          l.slope(z.subspan(i * k, k), static_cast<std::size_t>(y[i]), out.subspan(i * k, k));
-        }
-      },
-      loss);
-}
-
-void loss_link(const MulticlassLoss& loss, std::span<const double> z, std::size_t outputs, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i + outputs <= z.size(); i += outputs) {
-          l.link(z.subspan(i, outputs), out.subspan(i, outputs));
-        }
-      },
-      loss);
-}
-
 // Out of 0 … limit − 1 means that i or limit − 1 − i has its highest bit set.
 template <class T, class I>
 bool valid_entries(std::span<const I> index, std::span<const T> value, std::int64_t columns) {

@@ -7,7 +7,6 @@
 
 #include "base/blocks.hpp"
 #include "catalogue/kl.hpp"
-#include "catalogue/losses.hpp"
 #include "catalogue/penalties.hpp"
 
 namespace gossamer {
@@ -47,17 +46,5 @@ GOSSAMER_COMPILED_ELSEWHERE(double)
 // Whether the entries of a sparse matrix are finite and their columns lie in 0 … columns − 1.
 template <class T, class I>
 bool valid_entries(std::span<const I> index, std::span<const T> value, std::int64_t columns);
-
-// Scalar losses, element by element; link fills out[i] from z[i].
-void loss_value(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out);
-void loss_slope(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out);
-void loss_link(const ScalarLoss& loss, std::span<const double> z, std::span<double> out);
-
-// Multiclass losses: z is n × k, y the class of each row; value fills n numbers, slope and link n × k.
-void loss_value(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
-                std::span<double> out);
-void loss_slope(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
-                std::span<double> out);
-void loss_link(const MulticlassLoss& loss, std::span<const double> z, std::size_t outputs, std::span<double> out);
 
 }  // namespace gossamer

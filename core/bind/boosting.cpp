@@ -7,23 +7,21 @@ namespace {
 
 // Columns with the arrays that they are views of.
 struct HeldColumns {
-  Columns view;
+  Lines view;
   nb::object start, row, value;
 };
 
 template <class T>
 HeldColumns sparse_columns(std::size_t rows, Vector<const std::int64_t> start, Vector<const std::int32_t> row,
                            Vector<const T> value) {
-  static const std::int32_t none = 0;  // a matrix without entries is sparse too
-  return {ColumnsOf<T>{rows, start.size() - 1, start.data(), row.size() ? row.data() : &none, value.data()},
-          nb::cast(start), nb::cast(row), nb::cast(value)};
+  return {SparseLines<T>{start.size() - 1, rows, start.data(), row.data(), value.data()}, nb::cast(start),
+          nb::cast(row), nb::cast(value)};
 }
 
 // A dense matrix, given as its transpose.
 template <class T>
 HeldColumns dense_columns(Matrix<const T> columns) {
-  return {
-      ColumnsOf<T>{columns.shape(1), columns.shape(0), nullptr, nullptr, columns.data()}, {}, {}, nb::cast(columns)};
+  return {DenseLines<T>{columns.shape(0), columns.shape(1), columns.data()}, {}, {}, nb::cast(columns)};
 }
 
 }  // namespace
@@ -31,22 +29,20 @@ HeldColumns dense_columns(Matrix<const T> columns) {
 void bind_boosting(nb::module_& m) {
   using In = Vector<const double>;
   using Out = Vector<double>;
-  nb::class_<SmoothL1>(m, "SmoothL1").def(nb::init<>());
-  nb::class_<Ada>(m, "Ada").def(nb::init<double>(), "room"_a);
-  nb::class_<Grad>(m, "Grad").def(nb::init<double>(), "smoothness"_a);
+  Joined<BoundTypes, List<SmoothL1>>::each([&]<class T> { bind_part<T>(m); });
 
-  nb::class_<Rule>(m, "Rule")
-      .def("scale", &Rule::scale, "largest"_a, "squares"_a)
+  nb::class_<BoostingRule>(m, "Rule")
+      .def("scale", &BoostingRule::scale, "largest"_a, "squares"_a)
       .def(
           "minimise",
-          [](const Rule& rule, In up, In down, double a, double lambda, In w, Out next) {
+          [](const BoostingRule& rule, In up, In down, double a, double lambda, In w, Out next) {
             RuleScratch scratch;
             rule.minimise({span_of(up), span_of(down)}, a, lambda, span_of(w), span_of(next), scratch);
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a.noconvert())
       .def(
           "gain",
-          [](const Rule& rule, In up, In down, double a, double lambda, In w, In next) {
+          [](const BoostingRule& rule, In up, In down, double a, double lambda, In w, In next) {
             return rule.gain({span_of(up), span_of(down)}, a, lambda, span_of(w), span_of(next));
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a);
@@ -124,10 +120,11 @@ void bind_boosting(nb::module_& m) {
       .def("margins", [](const Booster& b) { return copied(b.margins()); });
   m.def(
       "booster",
-      [](const BoostingLoss& loss, std::size_t rows, std::size_t outputs, In y, GivenWeights weights, double lambda,
-         const Bound& bound, const RuleForm& penalty, std::optional<std::variant<L2, LInf>> whole) {
-        return make_booster(loss, {rows, outputs, numbers(y), numbers(weights), lambda}, make_rule(bound, penalty),
-                            make_rule(Grad{1.0}, penalty), whole ? make_whole_rule(bound, *whole) : nullptr);
+      [](const AnyLoss& loss, std::size_t rows, std::size_t outputs, In y, GivenWeights weights, double lambda,
+         const Bound& bound, const RuleForm& penalty, std::optional<RuleForm> whole) {
+        return std::make_unique<Booster>(loss, BoosterSetup{rows, outputs, numbers(y), numbers(weights), lambda},
+                                         make_rule(bound, penalty), make_rule(Grad{1.0}, penalty),
+                                         whole ? make_whole_rule(bound, *whole) : nullptr);
       },
       "loss"_a, "rows"_a, "outputs"_a, "y"_a, "weights"_a.none(), "strength"_a, "bound"_a, "penalty"_a,
       "whole"_a.none());

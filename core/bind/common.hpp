@@ -10,11 +10,11 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/blocks.hpp"
@@ -56,22 +56,29 @@ inline nb::object copied(std::span<const double> values) {
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy, {values.size()}, owner));
 }
 
-inline std::vector<double> numbers(const GivenWeights& a) { return {span_of(a).begin(), span_of(a).end()}; }
+template <class T, std::size_t>
+using One = T;
 
-// The constructor of a part from the names of its numbers.
+// Binds a part of the catalogue as its facts say: its name, and a constructor with its settings, which are numbers
+// unless it says otherwise.
 template <class P>
-void bind_settings(nb::class_<P>& made, std::array<const char*, 2> settings) {
-  if constexpr (std::is_aggregate_v<P>) {
-    if constexpr (std::is_empty_v<P>) {
-      made.def(nb::init<>());
-    } else if constexpr (requires { P{1.0, 1.0}; }) {
-      made.def(
-          "__init__", [](P* self, double a, double b) { new (self) P{a, b}; }, nb::arg(settings[0]),
-          nb::arg(settings[1]));
-    } else {
-      made.def("__init__", [](P* self, double a) { new (self) P{a}; }, nb::arg(settings[0]));
-    }
+nb::class_<P> bind_part(nb::module_& m) {
+  constexpr auto names = P::facts.settings;
+  constexpr auto count = static_cast<std::size_t>(std::find(names.begin(), names.end(), nullptr) - names.begin());
+  nb::class_<P> bound(m, P::facts.name);
+  auto settings = [&]<class S, std::size_t... I>(S, std::index_sequence<I...>) {
+    bound.def(nb::init<One<S, I>...>(), nb::arg(names[I])...);
+    bound.attr("settings") = nb::make_tuple(names[I]...);
+  };
+  if constexpr (requires { typename P::Setting; }) {
+    settings(typename P::Setting{}, std::make_index_sequence<count>());
+  } else {
+    settings(double{}, std::make_index_sequence<count>());
   }
+  bound.attr("name") = P::facts.name;
+  return bound;
 }
+
+inline std::vector<double> numbers(const GivenWeights& a) { return {span_of(a).begin(), span_of(a).end()}; }
 
 }  // namespace gossamer

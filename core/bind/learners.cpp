@@ -87,11 +87,7 @@ void bind_coupled(nb::module_& m) {
 }
 
 void bind_methods(nb::module_& m) {
-  Methods::each([&]<class M> {
-    nb::class_<M> made(m, M::facts.name);
-    bind_settings<M>(made, M::facts.settings);
-    made.def_ro_static("has_lanes", &M::facts.lanes);
-  });
+  Methods::each([&]<class M> { bind_part<M>(m).attr("has_lanes") = M::facts.lanes; });
   nb::class_<Setup>(m, "Setup")
       .def(
           "__init__",

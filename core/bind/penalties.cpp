@@ -103,16 +103,16 @@ void bind_arrays(nb::module_& m) {
 
 void bind_structs(nb::module_& m) {
   Penalties::each([&]<class P> {
-    nb::class_<P> made(m, P::facts.name);
     if constexpr (std::same_as<P, Bounds>) {
-      made.def(
-          "__init__",
-          [](Bounds* self, Vector<const double> low, Vector<const double> high) {
-            new (self) Bounds{numbers(low), numbers(high)};
-          },
-          "low"_a, "high"_a);
+      nb::class_<Bounds>(m, "Bounds")
+          .def(
+              "__init__",
+              [](Bounds* self, Vector<const double> low, Vector<const double> high) {
+                new (self) Bounds{numbers(low), numbers(high)};
+              },
+              "low"_a, "high"_a);
     } else {
-      bind_settings<P>(made, P::facts.settings);
+      bind_part<P>(m);
     }
   });
 }

@@ -12,6 +12,16 @@ namespace gossamer {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// ∂φ(w) = [low, high]
+struct Interval {
+  double low, high;
+};
+
+// The piece of φ that w is inside of: between low and high φ is quadratic, with this curvature. At a kink low = high.
+struct Piece {
+  double low, high, curvature;
+};
+
 struct PenaltyFacts {
   const char* name;                          // of the class that Python sees
   std::array<const char*, 2> settings = {};  // the names of its numbers

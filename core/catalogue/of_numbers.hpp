@@ -19,6 +19,12 @@ struct L1 {
   }
   double dual(double v) const { return std::fabs(v); }
   double slope(double w) const { return sign(w); }
+  Interval subdifferential(double w) const {
+    return w > 0 ? Interval{1, 1} : w < 0 ? Interval{-1, -1} : Interval{-1, 1};
+  }
+  Piece piece(double w) const {
+    return w > 0 ? Piece{0, infinity, 0} : w < 0 ? Piece{-infinity, 0, 0} : Piece{0, 0, 0};
+  }
   template <class F>
   double lengths(double v, F f) const {
     return std::copysign(f(std::fabs(v)), v);
@@ -37,6 +43,8 @@ struct L2Squared {
   }
   double dual(double v) const { return v == 0 ? 0.0 : infinity; }
   double slope(double w) const { return w; }
+  Interval subdifferential(double w) const { return {w, w}; }
+  Piece piece(double) const { return {-infinity, infinity, 1}; }
   double repeat(double v, double n, double s) const { return v / std::pow(1 + s, n); }
 };
 
@@ -57,6 +65,16 @@ struct Berhu {
     return std::fabs(v) - s <= gamma ? soft(v, s) : static_cast<T>(v / (1 + s / gamma));
   }
   double dual(double v) const { return std::fabs(v); }
+  Interval subdifferential(double w) const {
+    if (std::fabs(w) > gamma) return {w / gamma, w / gamma};
+    return L1{}.subdifferential(w);
+  }
+  Piece piece(double w) const {
+    const double size = std::fabs(w);
+    if (size == 0 || size == gamma) return {w, w, 0};
+    const Piece at = size < gamma ? Piece{0, gamma, 0} : Piece{gamma, infinity, 1 / gamma};
+    return w > 0 ? at : Piece{-at.high, -at.low, at.curvature};
+  }
   double slope(double w) const { return std::fabs(w) <= gamma ? sign(w) : w / gamma; }
 };
 
@@ -75,6 +93,15 @@ struct ElasticNet {
     return L2Squared{}.prox(L1{}.prox(v, std::min(s, most) * r), std::min(s, most) * (1 - r));
   }
   double dual(double v) const { return v == 0 ? 0.0 : std::fabs(v) / l1_ratio; }
+  Interval subdifferential(double w) const {
+    const Interval l1 = L1{}.subdifferential(w);
+    return {l1_ratio * l1.low + (1 - l1_ratio) * w, l1_ratio * l1.high + (1 - l1_ratio) * w};
+  }
+  Piece piece(double w) const {
+    Piece at = l1_ratio > 0 ? L1{}.piece(w) : L2Squared{}.piece(w);
+    at.curvature = 1 - l1_ratio;
+    return at;
+  }
   double slope(double w) const { return l1_ratio * sign(w) + (1 - l1_ratio) * w; }
   double repeat(double v, double n, double s) const {
     const double a = s * l1_ratio, b = s * (1 - l1_ratio), growth = std::pow(1 + b, n);
@@ -93,6 +120,8 @@ struct NonNegativeL1 {
     return std::max(T(0), v - s);  // in this order −0 becomes 0
   }
   double dual(double v) const { return std::max(v, 0.0); }
+  Interval subdifferential(double w) const { return w > 0 ? Interval{1, 1} : Interval{-infinity, 1}; }
+  Piece piece(double w) const { return w > 0 ? Piece{0, infinity, 0} : Piece{0, 0, 0}; }
   template <class F>
   double lengths(double v, F f) const {
     return f(std::max(v, 0.0));
@@ -107,6 +136,8 @@ struct Box {
       .name = "Box", .settings = {"low", "high"}, .adds_up = true, .constrains = true, .is_set = true};
 
   double value(double w) const { return w >= low && w <= high ? 0.0 : infinity; }
+  Interval subdifferential(double w) const { return {w <= low ? -infinity : 0.0, w >= high ? infinity : 0.0}; }
+  Piece piece(double w) const { return w > low && w < high ? Piece{low, high, 0} : Piece{w, w, 0}; }
   template <class T>
   T prox(T v, T) const {
     return std::min(std::max(v, static_cast<T>(low)), static_cast<T>(high)) + T(0);

@@ -3,6 +3,8 @@
 //     value      Ω(w)
 //     prox       argmin_w ½‖w − v‖² + s Ω(w); for a set, the projection
 //     dual       the least λ ≥ 0 with v ∈ λ ∂Ω(0): the dual norm when Ω is a norm
+//     subdifferential, piece
+//                of a number: what coordinate descent asks for besides the prox
 //     slope      a subgradient, zero at zero (of a block: `descend`, w ← w − s ξ); not for what constrains
 //     repeat     n rounds of the prox with the same s, where there is a closed form
 //     Rounds     a record of rounds with different s (rounds.hpp), where there is one
@@ -45,7 +47,9 @@ template <class P>
 concept Penalty = std::same_as<decltype(P::facts), const PenaltyFacts> && (OfNumbers<P> || OfBlocks<P> || SetOfAll<P>) &&
                   (P::facts.constrains || requires(const P& p) { p.slope(1.0); } ||
                    requires(const P& p, std::span<double> w) { p.descend(w, 1.0, 1.0); }) &&
-                  (!P::facts.is_set || P::facts.constrains);
+                  (!P::facts.is_set || P::facts.constrains) &&
+                  (!requires(const P& p) { p.prox(1.0, 1.0); } ||
+                   requires(const P& p) { p.value(1.0), p.subdifferential(1.0), p.piece(1.0); });
 template <Penalty... Ps>
 using PenaltyList = List<Ps...>;
 
@@ -54,6 +58,10 @@ using Penalties = PenaltyList<L1, L2Squared, Berhu, ElasticNet, NonNegativeL1, B
 
 template <class P>
 constexpr bool one_for_all = requires(const P& p) { p.prox(1.0, 1.0); };
+// Sums over single numbers, sets among them, for one output of batch learning; and whatever is a norm of a block or a
+// sum over it, for several.
+using NumberPenalties = Where<Penalties, []<class P> { return one_for_all<P>; }>;
+using BlockPenalties = Where<Penalties, []<class P> { return OfBlocks<P> || (one_for_all<P> && !P::facts.is_set); }>;
 using Elementwise = Where<Penalties, []<class P> { return one_for_all<P> && !P::facts.is_set; }>::Variant;
 using Blockwise = Where<Penalties, []<class P> { return OfBlocks<P>; }>::Variant;
 using Set = Where<Penalties, []<class P> { return SetOfAll<P>; }>::Variant;

@@ -1,59 +1,40 @@
-#include "batch/gradients.hpp"
+#include "catalogue/summed_loss.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include "base/solve.hpp"
+
 namespace gossamer {
 
 namespace {
 
-template <class L>
-constexpr bool smooth = requires(const L& l) { l.curvature(1.0, 1.0); };
-template <class L>
-constexpr bool has_conjugate = requires(const L& l) { l.conjugate(1.0, 1.0); };
-
-// Any scalar loss, one or more outputs added up.
-template <class L>
-class ScalarMean final : public MeanLoss {
+// Scalar losses, one or more outputs added up: the search for the intercept, which sees the loss as a few sums.
+class SumOfOutputs : public SummedLoss {
  public:
-  ScalarMean(L loss, std::size_t n, std::size_t k, const double* y, const double* p, unsigned threads)
-      : MeanLoss(n, k, y, k, p, threads), loss_(loss) {}
-
+  using SummedLoss::SummedLoss;
   bool is_multiclass() const override { return false; }
-  bool has_curvature() const override { return smooth<L>; }
-  bool is_quadratic() const override { return std::is_same_v<L, Squared>; }
 
   // The root of φ(b) = Σ p slope(z + b), which does not decrease: Newton's method, kept inside a bracket that halves
   // when it does not help.
   BestIntercept best_intercept(const double* z, const double* start) const override {
-    BestIntercept best{std::vector<double>(start, start + k_), {}, std::vector<double>(k_)};
-    best.other.resize(k_);
+    BestIntercept best{std::vector<double>(start, start + k_), std::vector<double>(k_), std::vector<double>(k_)};
     for (std::size_t r = 0; r < k_; ++r) root(z, r, best.b[r], best.other[r], best.mix[r]);
     return best;
   }
 
- private:
+ protected:
   struct Sums {
     double slope = 0, size = 0, curvature = 0;
   };
+  virtual Sums sums(std::size_t begin, std::size_t end, const double* z, std::size_t r, double b) const = 0;
 
+ private:
   Sums sums_at(const double* z, std::size_t r, double b) const {
     std::vector<Sums> parts((n_ + grain - 1) / grain);
-    in_parallel(parts.size(), threads_, [&](std::size_t part) {
-      Sums s;
-      for (std::size_t i = part * grain; i < std::min(n_, (part + 1) * grain); ++i) {
-        const double zi = z[i * k_ + r] + b, yi = y_[i * k_ + r], slope = p_[i] * loss_.slope(zi, yi);
-        s.slope += slope, s.size += std::fabs(slope);
-        if constexpr (std::is_same_v<L, Logistic>) {
-          const double u = std::fabs(slope);  // ℓ'' = |ℓ'| (1 − |ℓ'|)
-          s.curvature += u * (1 - u / p_[i]);
-        } else if constexpr (smooth<L>) {
-          s.curvature += p_[i] * loss_.curvature(zi, yi);
-        }
-      }
-      parts[part] = s;
-    });
+    in_parallel(parts.size(), threads_,
+                [&](std::size_t part) { parts[part] = sums(part * grain, std::min(n_, (part + 1) * grain), z, r, b); });
     Sums total;
     for (const Sums& s : parts) total.slope += s.slope, total.size += s.size, total.curvature += s.curvature;
     return total;
@@ -75,8 +56,7 @@ class ScalarMean final : public MeanLoss {
       double next = here.curvature > 0 ? b - here.slope / here.curvature : unbounded;
       if (next == b) break;
       if (!std::isfinite(middle)) {  // no bracket yet: go further and further, but not where curvature means nothing
-        if (!(std::fabs(next - b) <= reach) && !std::is_same_v<L, Squared>)
-          next = here.slope < 0 ? b + reach : b - reach;
+        if (!(std::fabs(next - b) <= reach) && !is_quadratic()) next = here.slope < 0 ? b + reach : b - reach;
         reach *= 8;
         if (std::fabs(next) > 1e15) break;
       } else if (!(next > low && next < high) || round > 20) {
@@ -91,103 +71,116 @@ class ScalarMean final : public MeanLoss {
       mix = low_slope / (low_slope - high_slope);
     }
   }
+};
 
-  double values(std::size_t begin, std::size_t end, const double* z, const double* b) const override {
+template <class L>
+class ScalarSum final : public SumOfOutputs {
+ public:
+  ScalarSum(L loss, std::size_t n, std::size_t k, const double* y, const double* p, unsigned threads)
+      : SumOfOutputs(n, k, y, p, threads), loss_(loss) {}
+
+  bool has_curvature() const override { return Smooth<L>; }
+  bool is_quadratic() const override { return L::facts.quadratic; }
+  bool pulls_both_ways() const override { return two_ways; }
+
+  void pulls(std::span<const std::int32_t> rows, const double* z, double* S, BothWays* ways) const override {
+    for (const std::int32_t row : rows) {
+      const auto i = static_cast<std::size_t>(row);
+      for (std::size_t q = i * k_; q < (i + 1) * k_; ++q) {
+        if constexpr (two_ways) {
+          const BothWays at = loss_.ways(z[q], y_[q]);
+          ways[q] = {p_[i] * at.up, p_[i] * at.down};
+          S[q] = ways[q].down - ways[q].up;
+        } else {
+          S[q] = p_[i] * loss_.slope(z[q], y_[q]);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr bool two_ways = requires(const L& l) { l.ways(1.0, 1.0); };
+
+  // Σ_i p_i Σ_r f(i, r, i·k + r)
+  template <class F>
+  double sum(std::size_t begin, std::size_t end, F f) const {
     double total = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      double sum = 0;
-      for (std::size_t r = 0; r < k_; ++r) sum += loss_.value(z[i * k_ + r] + b[r], y_[i * k_ + r]);
-      total += p_[i] * sum;
+      double one = 0;
+      for (std::size_t r = 0; r < k_; ++r) one += f(i, r, i * k_ + r);
+      total += p_[i] * one;
     }
     return total;
+  }
+  double values(std::size_t begin, std::size_t end, const double* z, const double* b) const override {
+    return sum(begin, end, [&](std::size_t, std::size_t r, std::size_t q) { return loss_.value(z[q] + b[r], y_[q]); });
   }
   double slopes(std::size_t begin, std::size_t end, const double* z, const double* b, double* S) const override {
-    double total = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      double sum = 0;
-      for (std::size_t r = 0; r < k_; ++r) {
-        const double zi = z[i * k_ + r] + b[r], yi = y_[i * k_ + r];
-        double slope;
-        if constexpr (requires { loss_.value_and_slope(zi, yi, slope); }) {
-          sum += loss_.value_and_slope(zi, yi, slope);
-        } else {
-          sum += loss_.value(zi, yi);
-          slope = loss_.slope(zi, yi);
-        }
-        S[i * k_ + r] = p_[i] * slope;
-      }
-      total += p_[i] * sum;
-    }
-    return total;
+    return sum(begin, end, [&](std::size_t i, std::size_t r, std::size_t q) {
+      double slope;
+      const double value = value_and_slope(loss_, z[q] + b[r], y_[q], slope);
+      S[q] = p_[i] * slope;
+      return value;
+    });
   }
-  void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double* h) const override {
-    if constexpr (smooth<L>) {
+  void curvatures([[maybe_unused]] std::size_t begin, [[maybe_unused]] std::size_t end,
+                  [[maybe_unused]] const double* z, [[maybe_unused]] const double* b,
+                  [[maybe_unused]] double* h) const override {
+    if constexpr (Smooth<L>) {
       for (std::size_t i = begin; i < end; ++i) {
         for (std::size_t r = 0; r < k_; ++r) {
           h[i * k_ + r] = p_[i] * loss_.curvature(z[i * k_ + r] + b[r], y_[i * k_ + r]);
         }
       }
-    } else {
-      (void)begin, (void)end, (void)z, (void)b, (void)h;
     }
   }
   double conjugates(std::size_t begin, std::size_t end, const double* S) const override {
-    if constexpr (has_conjugate<L>) {
-      double total = 0;
-      for (std::size_t i = begin; i < end; ++i) {
-        double sum = 0;
-        for (std::size_t r = 0; r < k_; ++r) sum += loss_.conjugate(S[i * k_ + r] / p_[i], y_[i * k_ + r]);
-        total += p_[i] * sum;
+    return sum(begin, end, [&]([[maybe_unused]] std::size_t i, std::size_t, [[maybe_unused]] std::size_t q) {
+      if constexpr (requires { loss_.conjugate(1.0, 1.0); }) {
+        return loss_.conjugate(S[q] / p_[i], y_[q]);
+      } else {
+        return unbounded;
       }
-      return total;
-    } else {
-      (void)begin, (void)end, (void)S;
-      return unbounded;
+    });
+  }
+  Sums sums(std::size_t begin, std::size_t end, const double* z, std::size_t r, double b) const override {
+    Sums s;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double zi = z[i * k_ + r] + b, yi = y_[i * k_ + r], slope = loss_.slope(zi, yi);
+      s.slope += p_[i] * slope, s.size += p_[i] * std::fabs(slope);
+      if constexpr (requires { loss_.curvature_of_slope(slope); }) {
+        s.curvature += p_[i] * loss_.curvature_of_slope(slope);
+      } else if constexpr (Smooth<L>) {
+        s.curvature += p_[i] * loss_.curvature(zi, yi);
+      }
     }
+    return s;
   }
 
   L loss_;
 };
 
-// A x = b for a small positive definite A (row-major), in place; false if it is not.
-bool solve(std::vector<double>& A, std::vector<double>& b) {
-  const std::size_t m = b.size();
-  for (std::size_t c = 0; c < m; ++c) {
-    double pivot = A[c * m + c];
-    for (std::size_t q = 0; q < c; ++q) pivot -= A[c * m + q] * A[c * m + q];
-    if (!(pivot > 0)) return false;
-    A[c * m + c] = std::sqrt(pivot);
-    for (std::size_t r = c + 1; r < m; ++r) {
-      double x = A[r * m + c];
-      for (std::size_t q = 0; q < c; ++q) x -= A[r * m + q] * A[c * m + q];
-      A[r * m + c] = x / A[c * m + c];
-    }
-  }
-  for (std::size_t r = 0; r < m; ++r) {
-    for (std::size_t q = 0; q < r; ++q) b[r] -= A[r * m + q] * b[q];
-    b[r] /= A[r * m + r];
-  }
-  for (std::size_t r = m; r-- > 0;) {
-    for (std::size_t q = r + 1; q < m; ++q) b[r] -= A[q * m + r] * b[q];
-    b[r] /= A[r * m + r];
-  }
-  return true;
-}
-
 template <class L>
-class MulticlassMean final : public MeanLoss {
+class MulticlassSum final : public SummedLoss {
  public:
-  MulticlassMean(L loss, std::size_t n, std::size_t k, const double* y, const double* p, unsigned threads)
-      : MeanLoss(n, k, y, 1, p, threads), loss_(loss) {}
+  MulticlassSum(L loss, std::size_t n, std::size_t k, const double* y, const double* p, unsigned threads)
+      : SummedLoss(n, k, y, p, threads), loss_(loss) {}
 
   bool is_multiclass() const override { return true; }
-  bool has_curvature() const override { return std::is_same_v<L, Multinomial>; }
+  bool has_curvature() const override { return Smooth<L>; }
+
+  void pulls(std::span<const std::int32_t> rows, const double* z, double* S, BothWays*) const override {
+    for (const std::int32_t row : rows) {
+      const auto i = static_cast<std::size_t>(row);
+      slope({z + i * k_, k_}, i, S);
+    }
+  }
 
   // Newton's method over the k intercepts, damped by halving; their sum stays what it is.
   BestIntercept best_intercept(const double* z, const double* start) const override {
     BestIntercept best{std::vector<double>(start, start + k_), {}, std::vector<double>(k_)};
     std::vector<double>& b = best.b;
-    if constexpr (!std::is_same_v<L, Multinomial>) {
+    if constexpr (!Smooth<L>) {
       throw std::logic_error("this loss has no smooth intercept");
     } else {
       std::vector<double> slope(k_), hessian(k_ * k_), next(k_);
@@ -258,44 +251,46 @@ class MulticlassMean final : public MeanLoss {
     return value;
   }
 
-  void shifted(const double* z, std::size_t i, const double* b, std::vector<double>& at) const {
-    for (std::size_t r = 0; r < k_; ++r) at[r] = z[i * k_ + r] + b[r];
+  std::size_t label(std::size_t i) const { return static_cast<std::size_t>(y_[i]); }
+  // S_i = p_i ∂ℓ/∂z
+  void slope(std::span<const double> z, std::size_t i, double* S) const {
+    const std::span<double> out(S + i * k_, k_);
+    loss_.slope(z, label(i), out);
+    for (double& s : out) s *= p_[i];
+  }
+  // f(i, z_i + b)
+  template <class F>
+  void each(std::size_t begin, std::size_t end, const double* z, const double* b, F f) const {
+    std::vector<double> at(k_);
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t r = 0; r < k_; ++r) at[r] = z[i * k_ + r] + b[r];
+      f(i, std::span<const double>(at));
+    }
   }
   double values(std::size_t begin, std::size_t end, const double* z, const double* b) const override {
-    std::vector<double> at(k_);
     double total = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      shifted(z, i, b, at);
-      total += p_[i] * loss_.value(at, static_cast<std::size_t>(y_[i]));
-    }
+    each(begin, end, z, b, [&](std::size_t i, auto at) { total += p_[i] * loss_.value(at, label(i)); });
     return total;
   }
   double slopes(std::size_t begin, std::size_t end, const double* z, const double* b, double* S) const override {
-    std::vector<double> at(k_);
     double total = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto y = static_cast<std::size_t>(y_[i]);
-      shifted(z, i, b, at);
-      total += p_[i] * loss_.value(at, y);
-      const std::span<double> out(S + i * k_, k_);
-      loss_.slope(at, y, out);
-      for (double& s : out) s *= p_[i];
-    }
+    each(begin, end, z, b, [&](std::size_t i, auto at) {
+      total += p_[i] * loss_.value(at, label(i));
+      slope(at, i, S);
+    });
     return total;
   }
   void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double* h) const override {
-    std::vector<double> at(k_);
-    for (std::size_t i = begin; i < end; ++i) {
-      shifted(z, i, b, at);
-      loss_.link(at, std::span<double>(h + i * k_, k_));
-    }
+    each(begin, end, z, b, [&](std::size_t i, auto at) {
+      if constexpr (Smooth<L>) loss_.probabilities(at, std::span<double>(h + i * k_, k_));
+    });
   }
   double conjugates(std::size_t begin, std::size_t end, const double* S) const override {
     std::vector<double> u(k_);
     double total = 0;
     for (std::size_t i = begin; i < end; ++i) {
       for (std::size_t r = 0; r < k_; ++r) u[r] = S[i * k_ + r] / p_[i];
-      total += p_[i] * loss_.conjugate(std::span<const double>(u), static_cast<std::size_t>(y_[i]));
+      total += p_[i] * loss_.conjugate(std::span<const double>(u), label(i));
     }
     return total;
   }
@@ -305,7 +300,7 @@ class MulticlassMean final : public MeanLoss {
 
 }  // namespace
 
-double MeanLoss::slopes(const double* z, const BestIntercept& best, double* S) const {
+double SummedLoss::slopes(const double* z, const BestIntercept& best, double* S) const {
   const double here = slopes(z, best.b.data(), S);
   if (std::all_of(best.mix.begin(), best.mix.end(), [](double m) { return m == 0; })) return here;
   std::vector<double> there(n_ * k_);
@@ -318,20 +313,12 @@ double MeanLoss::slopes(const double* z, const BestIntercept& best, double* S) c
   return here;
 }
 
-std::unique_ptr<MeanLoss> make_mean_loss(const ScalarLoss& loss, std::size_t n, std::size_t k, const double* y,
-                                         const double* p, unsigned threads) {
+std::unique_ptr<SummedLoss> make_summed_loss(const AnyLoss& loss, std::size_t n, std::size_t k, const double* y,
+                                             const double* p, unsigned threads) {
   return std::visit(
-      [&](const auto& l) -> std::unique_ptr<MeanLoss> {
-        return std::make_unique<ScalarMean<std::decay_t<decltype(l)>>>(l, n, k, y, p, threads);
-      },
-      loss);
-}
-
-std::unique_ptr<MeanLoss> make_mean_loss(const MulticlassLoss& loss, std::size_t n, std::size_t k, const double* y,
-                                         const double* p, unsigned threads) {
-  return std::visit(
-      [&](const auto& l) -> std::unique_ptr<MeanLoss> {
-        return std::make_unique<MulticlassMean<std::decay_t<decltype(l)>>>(l, n, k, y, p, threads);
+      [&]<class L>(const L& l) -> std::unique_ptr<SummedLoss> {
+        using Sum = std::conditional_t<LossOfNumbers<L>, ScalarSum<L>, MulticlassSum<L>>;
+        return std::make_unique<Sum>(l, n, k, y, p, threads);
       },
       loss);
 }
