@@ -103,12 +103,12 @@ void bind_arrays(nb::module_& m) {
 
 void bind_structs(nb::module_& m) {
   Penalties::each([&]<class P> {
-    if constexpr (std::same_as<P, Bounds>) {
-      nb::class_<Bounds>(m, "Bounds")
+    if constexpr (requires { P{std::vector<double>(), std::vector<double>()}; }) {
+      nb::class_<P>(m, P::facts.name)
           .def(
               "__init__",
-              [](Bounds* self, Vector<const double> low, Vector<const double> high) {
-                new (self) Bounds{numbers(low), numbers(high)};
+              [](P* self, Vector<const double> low, Vector<const double> high) {
+                new (self) P{numbers(low), numbers(high)};
               },
               "low"_a, "high"_a);
     } else {

@@ -6,6 +6,7 @@
 
 #include "base/sums.hpp"
 #include "catalogue/facts.hpp"
+#include "catalogue/list.hpp"
 #include "catalogue/projections.hpp"
 
 namespace gossamer {
@@ -166,5 +167,7 @@ struct L2Ball {
     project_l2_ball(v, out, radius);
   }
 };
+
+using OfBlocksList = List<L2, LInf, SparseL2, Simplex, L1Ball, L2Ball>;
 
 }  // namespace gossamer

@@ -105,7 +105,7 @@ def _index_lists(spec: Any) -> list[Array] | None:
             raise ValueError(f"groups[{i}] is empty; leave it out.")
         if indices.ndim != 1 or indices.dtype.kind not in "iu":
             raise TypeError(f"groups[{i}] must be a list of feature indices; {group!r} was given.")
-        lists.append(indices.astype(np.int64))
+        lists.append(np.sort(indices).astype(np.int64))  # sums then do not depend on the order that was given
     return lists
 
 
