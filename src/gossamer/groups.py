@@ -45,7 +45,11 @@ class Groups:
             self.members = np.concatenate([*lists, np.empty(0, np.int64)])
             sizes = np.array([len(g) for g in lists], np.int64)
             _check_partition(self.members, sizes)
+            # Sums over a group do not depend on the order in which its features were given.
+            self._given = frozen(self.members)
+            self.members = self.members[np.lexsort((self.members, np.repeat(np.arange(len(sizes)), sizes)))]
         self.members = frozen(self.members)
+        self._given = self.members if lists is None else self._given
         self.starts = frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
     @property
@@ -64,17 +68,17 @@ class Groups:
         if not -len(self) <= group < len(self):
             raise IndexError(f"There are {len(self)} groups; group {group} was asked for.")
         group %= len(self)
-        return [int(j) for j in self.members[self.starts[group] : self.starts[group + 1]]]
+        return [int(j) for j in self._given[self.starts[group] : self.starts[group + 1]]]
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Groups)
-            and np.array_equal(self.members, other.members)
+            and np.array_equal(self._given, other._given)
             and np.array_equal(self.starts, other.starts)
         )
 
     def __hash__(self) -> int:
-        return hash((self.members.tobytes(), self.starts.tobytes()))
+        return hash((self._given.tobytes(), self.starts.tobytes()))
 
     def __repr__(self) -> str:
         if self.n_features <= 100:
@@ -105,7 +109,7 @@ def _index_lists(spec: Any) -> list[Array] | None:
             raise ValueError(f"groups[{i}] is empty; leave it out.")
         if indices.ndim != 1 or indices.dtype.kind not in "iu":
             raise TypeError(f"groups[{i}] must be a list of feature indices; {group!r} was given.")
-        lists.append(np.sort(indices).astype(np.int64))  # sums then do not depend on the order that was given
+        lists.append(indices.astype(np.int64))
     return lists
 
 
