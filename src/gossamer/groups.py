@@ -45,11 +45,9 @@ class Groups:
             self.members = np.concatenate([*lists, np.empty(0, np.int64)])
             sizes = np.array([len(g) for g in lists], np.int64)
             _check_partition(self.members, sizes)
-            # Sums over a group do not depend on the order in which its features were given.
-            self._given = frozen(self.members)
-            self.members = self.members[np.lexsort((self.members, np.repeat(np.arange(len(sizes)), sizes)))]
         self.members = frozen(self.members)
-        self._given = self.members if lists is None else self._given
+        # By group and then by feature: sums over a group do not depend on the order of its list.
+        self.ordered = frozen(self.members[np.lexsort((self.members, np.repeat(np.arange(len(sizes)), sizes)))])
         self.starts = frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
     @property
@@ -68,17 +66,17 @@ class Groups:
         if not -len(self) <= group < len(self):
             raise IndexError(f"There are {len(self)} groups; group {group} was asked for.")
         group %= len(self)
-        return [int(j) for j in self._given[self.starts[group] : self.starts[group + 1]]]
+        return [int(j) for j in self.members[self.starts[group] : self.starts[group + 1]]]
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Groups)
-            and np.array_equal(self._given, other._given)
+            and np.array_equal(self.members, other.members)
             and np.array_equal(self.starts, other.starts)
         )
 
     def __hash__(self) -> int:
-        return hash((self._given.tobytes(), self.starts.tobytes()))
+        return hash((self.members.tobytes(), self.starts.tobytes()))
 
     def __repr__(self) -> str:
         if self.n_features <= 100:

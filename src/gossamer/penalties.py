@@ -370,7 +370,7 @@ class _Grouped(_Blockwise):
     def _blocks(self, w: Array) -> tuple[Any, Any, Any]:
         if self.groups is not None:
             self.groups.check_covers(len(w))
-            return self.weights, self.groups.members, self.groups.starts
+            return self.weights, self.groups.ordered, self.groups.starts
         if self.weights is not None and len(self.weights) != len(w):
             raise ValueError(
                 f"weights must hold one number a row: there are {len(self.weights)} weights, and w is "
@@ -398,7 +398,7 @@ class _Grouped(_Blockwise):
     def block_form(self, features: int) -> tuple[Any, Any, Any, Any] | None:
         if self.groups is None:
             return self._core(), self.weights, None, None
-        return self._core(), self.weights, self.groups.members, self.groups.starts
+        return self._core(), self.weights, self.groups.ordered, self.groups.starts
 
     def boosted(self) -> tuple[Any, Any] | None:
         return self._core(), None
@@ -413,7 +413,7 @@ def _feature_groups(groups: Groups | None, features: int, weights: Any = None) -
     if groups is None:
         return _core.FeatureGroups(None, None, weights)
     groups.check_covers(features)
-    return _core.FeatureGroups(groups.members, groups.starts, weights)
+    return _core.FeatureGroups(groups.ordered, groups.starts, weights)
 
 
 @PENALTIES.part("l1")
