@@ -154,6 +154,17 @@ PENALTIES = [
     norm("sparse group l2, ρ = 1", gs.SparseGroupL2(l1_ratio=1)),
     norm("sparse group l2, groups", gs.SparseGroupL2(0.25, GROUPS, ONE_A_GROUP), SIX, adds_up=False),
     norm("sparse group l2, labels", gs.SparseGroupL2(0.75, LABELS, [0.0, 1.0, 1.0]), SIX, adds_up=False),
+    *(
+        Entry(
+            f"non-negative group l2, {name}",
+            gs.NonNegativeGroupL2(g, a),
+            shapes,
+            adds_up=True,
+            constrains=True,
+            couples=g is not None,
+        )
+        for name, g, a, shapes in (("rows", None, None, ANY_SHAPE), ("groups, weights", GROUPS, ONE_A_GROUP, SIX))
+    ),
     Entry("kl", gs.KL(), FILLED, adds_up=False, size=1.0, sharp=True, has_dual=False),
     Entry(
         "kl, prior",

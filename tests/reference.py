@@ -309,6 +309,20 @@ class BlockSparseL2(BlockL2):
         return norm2(soft(u, self.ratio)) - (1 - self.ratio) * weight
 
 
+class BlockNonNegativeL2(BlockL2):
+    def norm(self, x, weight):
+        return math.inf if np.any(x < 0) else super().norm(x, weight)
+
+    def prox(self, x, s, weight):
+        return super().prox(np.maximum(x, 0), s, weight)
+
+    def dual(self, x, weight):
+        return super().dual(np.maximum(x, 0), weight)
+
+    def outside(self, u, weight):
+        return super().outside(np.maximum(u, 0), weight)
+
+
 class Blockwise:
     def __init__(self, block, blocks=blocks):
         self.block, self.blocks = block, blocks
@@ -515,6 +529,7 @@ TWINS = {
     "GroupL2": Blockwise(BlockL2),
     "GroupLInf": Blockwise(BlockLInf),
     "SparseGroupL2": Blockwise(BlockSparseL2),
+    "NonNegativeGroupL2": Blockwise(BlockNonNegativeL2),
     "KL": KL(),
     "NoPenalty": NoPenalty(),
     "Simplex": Simplex(),

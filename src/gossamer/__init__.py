@@ -29,8 +29,8 @@ __version__ = "0.1.0"
 # Every public name and the room it lives in, in the order one meets them.
 _HOMES = {
     "penalties": (
-        "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 KL NoPenalty SmoothL1 "
-        "Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
+        "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 NonNegativeGroupL2 KL "
+        "NoPenalty SmoothL1 Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
     ),
     "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",

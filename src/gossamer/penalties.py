@@ -62,6 +62,7 @@ __all__ = [
     "L2Squared",
     "LInf",
     "NoPenalty",
+    "NonNegativeGroupL2",
     "NonNegativeL1",
     "Simplex",
     "SmoothL1",
@@ -768,6 +769,43 @@ class SparseGroupL2(_Grouped):
     def _on_singles(self, features: int) -> tuple[Any, Any] | None:
         weights = np.ones(features) if self.weights is None else self.weights
         return _core.L1(), self.l1_ratio + (1 - self.l1_ratio) * weights  # ρ|w| + (1 − ρ) ω |w|
+
+
+@PENALTIES.part("non_negative_group_l2")
+@record
+class NonNegativeGroupL2(_Grouped):
+    """Group lasso on the non-negative orthant: Ω(W) = Σ_g ω_g ‖W_g‖₂ for W ≥ 0, ∞ otherwise.
+
+    A group is kept or zeroed as a whole, and no weight is negative; its prox is the group rule of the positive part.
+
+    Parameters
+    ----------
+    groups : optional
+        Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
+    weights : vector, optional
+        One ω_g ≥ 0 per group, 1 by default; 0 keeps only the sign constraint.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.NonNegativeGroupL2().prox([[3.0, 4.0], [-3.0, 0.5]], step=1.0)
+    array([[2.4, 3.2],
+           [0. , 0. ]])
+    """
+
+    groups: Any = None
+    weights: Any = None
+    constrains = True
+
+    def value(self, w: Any) -> float:
+        """Return Ω(w)."""
+        return math.inf if np.any(floats(w, "w") < 0) else super().value(w)
+
+    def _core(self) -> Any:
+        return _core.NonNegativeL2()
+
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        return _core.NonNegativeL1(), self.weights
 
 
 @PENALTIES.part("l2")
