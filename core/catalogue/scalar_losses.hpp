@@ -179,6 +179,19 @@ struct Poisson {
   }
 };
 
+// y e⁻ᶻ + z, y > 0: gamma with the log link, without what does not depend on z
+struct Gamma {
+  static constexpr LossFacts facts{.name = "Gamma", .link = Link::exp, .steep = true};
+
+  double value(double z, double y) const { return y * guarded_exp(-z) + z; }
+  double slope(double z, double y) const { return 1.0 - y * guarded_exp_slope(-z); }
+  double curvature(double z, double y) const { return z >= -600.0 ? y * std::exp(-z) : 0.0; }
+  double conjugate(double u, double y) const {
+    const double v = 1.0 - u;
+    return v >= -1e-12 ? xlogx(v) - std::max(v, 0.0) * (1.0 + std::log(y)) : unbounded;
+  }
+};
+
 // A loss given as two compiled functions, by their addresses.
 struct Compiled {
   static constexpr LossFacts facts{.name = "Compiled", .settings = {"value", "slope"}};
@@ -208,7 +221,7 @@ double value_and_slope(const L& loss, double z, double y, double& slope) {
 template <LossOfNumbers... Ls>
 using OfTwoNumbers = List<Ls...>;
 using ScalarLosses = OfTwoNumbers<Logistic, Hinge, SquaredHinge, Exponential, Squared, EpsilonInsensitive,
-                                  LogEpsilonInsensitive, Huber, Quantile, Poisson, Compiled>;
+                                  LogEpsilonInsensitive, Huber, Quantile, Poisson, Gamma, Compiled>;
 using ScalarLoss = ScalarLosses::Variant;
 
 }  // namespace gossamer

@@ -31,6 +31,7 @@ __all__ = [
     "CompiledLoss",
     "EpsilonInsensitive",
     "Exponential",
+    "Gamma",
     "Hinge",
     "Huber",
     "LogEpsilonInsensitive",
@@ -444,6 +445,37 @@ class Poisson(_RegressionLoss):
 
     def _core(self) -> Any:
         return _core.Poisson()
+
+
+@LOSSES.part("gamma")
+@record
+class Gamma(_RegressionLoss):
+    """Gamma loss with the log link: y e^(−z) + z, y > 0 (half the unit deviance, without what does not depend on z).
+
+    For positive targets whose spread grows with their mean, such as costs and durations. Its link is the mean e^z. Past
+    z = −600 the loss goes on along its tangent, so that it stays finite.
+
+    References
+    ----------
+    McCullagh, Nelder: Generalized linear models, 1989, chapter 8.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.Gamma().slope(0.0, [0.5, 1, 3])
+    array([ 0.5,  0. , -2. ])
+    """
+
+    predicts = Link.EXP
+
+    def check_targets(self, y: Any) -> Array:
+        """Return `y` as float64 if all entries are positive."""
+        y = _doubles(y, "y")
+        _refuse_targets("Gamma", y, y <= 0, "targets above 0")
+        return y
+
+    def _core(self) -> Any:
+        return _core.Gamma()
 
 
 @LOSSES.part()
