@@ -71,6 +71,7 @@ LOSSES = [
     LossEntry("quantile, q = 0.9", gs.Quantile(q=0.9), reals, kink=lambda z, y: abs(z - y)),
     LossEntry("poisson", gs.Poisson(), counts, least=0.0),
     LossEntry("gamma", gs.Gamma(), counts.map(lambda y: y + 0.5), least=1.0),
+    *(LossEntry(f"tweedie, p = {p}", gs.Tweedie(power=p), counts, least=0.0) for p in (1.5, 1.1, 1.9)),
     LossEntry("multinomial", gs.Multinomial(), classes, outputs=3),
     LossEntry("multiclass hinge", gs.MulticlassHinge(), classes, outputs=3, kink=multiclass_kink),
     LossEntry("multitask logistic", gs.Multitask("logistic"), rows_of(signs), outputs=3),

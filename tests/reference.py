@@ -45,6 +45,10 @@ LOSS_VALUES = {
     "Quantile": lambda loss, z, y: pinball(loss.q, y - z),
     "Poisson": lambda _, z, y: exp_with_tangent(z) - y * z,
     "Gamma": lambda _, z, y: y * exp_with_tangent(-z) + z,
+    "Tweedie": lambda loss, z, y: (
+        exp_with_tangent((2 - loss.power) * z) / (2 - loss.power)
+        + y * exp_with_tangent((1 - loss.power) * z) / (loss.power - 1)
+    ),
     "Multinomial": lambda _, z, y: np.logaddexp.reduce(z, axis=1) - z[np.arange(len(y)), y],
     "MulticlassHinge": lambda _, z, y: np.max(z + 1 - np.eye(z.shape[1])[y], axis=1) - z[np.arange(len(y)), y],
     "Multitask": lambda loss, z, y: np.sum(loss_value(loss.loss, z, y), axis=1),
@@ -72,6 +76,9 @@ LOSS_SLOPES = {
     "Quantile": lambda loss, z, y: np.select([z < y, z > y], [-loss.q, 1 - loss.q], 0.0),
     "Poisson": lambda _, z, y: np.exp(np.minimum(z, 600)) - y,
     "Gamma": lambda _, z, y: 1 - y * np.exp(np.minimum(-z, 600)),
+    "Tweedie": lambda loss, z, y: (
+        np.exp(np.minimum((2 - loss.power) * z, 600)) - y * np.exp(np.minimum((1 - loss.power) * z, 600))
+    ),
     "Multinomial": lambda _, z, y: softmax(z, axis=1) - np.eye(z.shape[1])[y],
     "MulticlassHinge": lambda _, z, y: hinge_rows(z, y),
     "Multitask": lambda loss, z, y: loss_slope(loss.loss, z, y),
@@ -82,6 +89,7 @@ LOSS_LINKS = {
     "Exponential": lambda _, z: expit(2 * z),
     "Poisson": lambda _, z: np.exp(np.minimum(z, 600)),
     "Gamma": lambda _, z: np.exp(np.minimum(z, 600)),
+    "Tweedie": lambda _, z: np.exp(np.minimum(z, 600)),
     "Multinomial": lambda _, z: softmax(z, axis=-1),
     "Multitask": lambda loss, z: loss_link(loss.loss, z),
 }

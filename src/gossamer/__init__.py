@@ -49,7 +49,7 @@ _HOMES = {
     ),
     "losses": (
         "Logistic Hinge SquaredHinge Exponential Squared EpsilonInsensitive LogEpsilonInsensitive Huber Quantile "
-        "Poisson Gamma Multinomial MulticlassHinge Multitask CompiledLoss"
+        "Poisson Gamma Tweedie Multinomial MulticlassHinge Multitask CompiledLoss"
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
