@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/blocks.hpp"
-#include "base/chunk.hpp"
+#include "base/memory.hpp"
 
 namespace gossamer {
 
