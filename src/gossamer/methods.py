@@ -16,15 +16,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gossamer import _core
-from gossamer.frozen import record
 from gossamer.penalties import PENALTIES, Penalty
-from gossamer.registry import Registry, Settings, refusal
-from gossamer.schedules import Constant, InverseSqrt, InverseTime
+from gossamer.registry import Registry, Settings, record, refusal
+from gossamer.schedules import Constant, steps
 from gossamer.validation import Array, number
 
 __all__ = ["FTRL", "RDA", "AdaGrad", "ExponentiatedGradient", "Fobos", "Pegasos", "Subgradient", "TruncatedGradient"]
 
-METHODS = Registry("method", ("make", "schedule"))
+METHODS = Registry("method", ("make", "steps"))
 
 
 class Method(Settings):
@@ -40,11 +39,13 @@ class Method(Settings):
         """Return what the step is set by in this problem."""
         return self.step  # type: ignore[attr-defined]
 
-    def schedule(self, step: Any) -> Any:
-        """Return the function of t that `step` stands for."""
+    def steps(self, step: Any, first: int, count: int) -> Array:
+        """Return the steps of rounds `first` … `first + count − 1`."""
         if callable(step):
-            return step
-        return InverseSqrt(step) if self.decreasing else Constant(step)
+            return steps(step, first, count)
+        if self.decreasing:
+            return step / np.sqrt(np.arange(first, first + count, dtype=np.float64))
+        return np.full(count, float(step))
 
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         """Return the steps that "auto" tries, multiples of a natural scale of the problem.
@@ -120,13 +121,17 @@ class Method(Settings):
         """Return the learner of a penalty that couples features."""
         raise NotImplementedError
 
-    def make_lanes(self, penalty: Penalty, setup: Setup, alphas: Array, steps: Array, together: int = 0) -> Any:
-        """Return a new learner with lanes for a penalty that `path_refusal` accepts.
+    def make_lanes(self, penalty: Penalty, setup: Setup, lanes: Lanes, together: int = 0) -> Any:
+        """Return a new learner with many lanes, or raise if there is no rule for them.
 
-        Lanes that are not together learn on several threads; what they learn is the same. 0 is what is fastest.
+        `together` is how many lanes learn on one thread; 0 is the fastest number. The result does not depend on it.
         """
+        refused = self.path_refusal(penalty)
+        if refused is not None:
+            raise refused
         rows = penalty.rows(setup.features)
         assert rows is not None
+        alphas, steps = np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps)
         own = _core.Setup(setup.features, setup.outputs, alphas, steps, setup.fit_intercept)
         return _core.learner(self.compiled(), *rows, own, together)
 
@@ -159,6 +164,14 @@ class Setup:
         """Return the compiled form."""
         strength = self.alpha if alpha is None else alpha
         return _core.Setup(self.features, self.outputs, strength, self.fit_intercept, self.average)
+
+
+@record
+class Lanes:
+    """The regularization strength and the step of each lane of a learner (core/path/lane_rule.hpp)."""
+
+    alphas: Array
+    steps: Array
 
 
 def _check_step(step: Any, numbers_only: bool = False) -> None:
@@ -212,17 +225,6 @@ class Fobos(Method):
         return penalty.online_primal(setup)
 
 
-@record
-class _Gamma:
-    """γ in every round; unlike a step it may be zero."""
-
-    gamma: float
-    may_be_zero: ClassVar[bool] = True
-
-    def __call__(self, t: Any) -> Any:
-        return np.full(len(t), self.gamma)
-
-
 @METHODS.part("rda")
 @record
 class RDA(Method):
@@ -264,10 +266,6 @@ class RDA(Method):
     def step(self) -> Any:
         """γ, which the step is set by."""
         return self.gamma
-
-    def schedule(self, step: Any) -> Any:
-        """Return γ for every round."""
-        return _Gamma(float(step))
 
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         return 1.0 / super().candidates(h, slope, rows)
@@ -492,9 +490,9 @@ class Pegasos(Method):
         """Return α."""
         return setup.alpha
 
-    def schedule(self, step: Any) -> Any:
-        """Return 1/(αt)."""
-        return InverseTime(step)
+    def steps(self, step: Any, first: int, count: int) -> Array:
+        """Return 1 / (αt)."""
+        return 1.0 / (step * np.arange(first, first + count, dtype=np.float64))
 
     def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
         if not penalty.is_half_square:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.frozen import record
+from gossamer.registry import record
 from gossamer.validation import Array, number
 
 __all__ = ["Constant", "InverseSqrt", "InverseTime"]
@@ -84,8 +84,6 @@ def steps(schedule: Any, first: int, count: int) -> Array:
             eta = np.ascontiguousarray(np.broadcast_to(eta, t.shape))
         except ValueError:
             raise ValueError(f"A step function must return one step a round; it returned shape {eta.shape}.") from None
-    if getattr(schedule, "may_be_zero", False):  # γ of RDA
-        return np.ascontiguousarray(eta)
     if count and not (np.isfinite(eta).all() and eta.min() > 0):
         bad = int(np.flatnonzero(~(np.isfinite(eta) & (eta > 0)))[0])
         raise ValueError(f"Steps must be positive and finite; at round {first + bad} the step is {eta[bad]}.")

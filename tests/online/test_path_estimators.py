@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import gossamer as gs
-from gossamer.online import step_search
+from gossamer.online import strategies
 from gossamer.sources.rows import Rows, csr_arrays
 from online.paths import ALPHAS, METHODS, SPARSE, X
 from online.problems import LOGISTIC, MULTINOMIAL, features
@@ -143,6 +143,6 @@ def test_the_search_is_that_of_one_strength():
     rows = Rows(*csr_arrays(SPARSE), LOGISTIC.coded, None)[:32]
     for alpha, step in zip(path.alphas_, path.path_step_, strict=True):
         setup = replace(trainer.setup, alpha=float(alpha))
-        assert step == step_search.choose(
+        assert step == strategies.choose_step(
             trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer.loss_call, rows
         )

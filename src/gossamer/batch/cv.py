@@ -19,8 +19,7 @@ from gossamer.batch.driver import Solution, solve
 from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, label_targets, printed
 from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
-from gossamer.estimators.callbacks import Tasks, with_callbacks
-from gossamer.estimators.linear import LinearClassifier, LinearRegressor, class_weighted
+from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, class_weighted, with_callbacks
 from gossamer.estimators.selection import SELECT, selected
 from gossamer.validation import Array, checked_alphas, number, one_of
 

@@ -16,22 +16,23 @@ from gossamer.batch import solvers
 from gossamer.batch.driver import Progress, Solution, solve
 from gossamer.batch.objective import Objective
 from gossamer.estimators import targets
-from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from gossamer.estimators.linear import (
     Linear,
     LinearClassifier,
     LinearRegressor,
+    Tasks,
     checked_weights,
     class_weighted,
     several_labels,
     some_weight,
+    with_callbacks,
 )
 from gossamer.validation import Array, number
 
 __all__ = ["BatchClassifier", "BatchRegressor"]
 
 
-class _Batch(CallbackSupportMixin, Linear):
+class _Batch(Linear):
     """What the estimators share: checking, the objective, and the fit."""
 
     loss: Any

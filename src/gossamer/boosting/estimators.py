@@ -16,14 +16,16 @@ from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
 from gossamer.boosting import rounds
 from gossamer.estimators import parallel, targets
-from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from gossamer.estimators.linear import (
+    CallbackSupportMixin,
     LinearClassifier,
     LinearRegressor,
+    Tasks,
     checked_weights,
     class_weighted,
     several_labels,
     some_weight,
+    with_callbacks,
 )
 from gossamer.validation import Array, number
 

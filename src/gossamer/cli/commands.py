@@ -18,7 +18,6 @@ from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Meter
 from gossamer.cli.run import fitted, measured, run
 from gossamer.model.model import Model, load, save
-from gossamer.online import lanes
 from gossamer.online.strategies import ManyStrengths, OneStrength
 from gossamer.online.stream import Problem, Streaming, as_classes
 from gossamer.registry import resolve
@@ -112,15 +111,15 @@ def _strategy(options: argparse.Namespace, method: Any, penalty: Any) -> OneStre
         if options.path is not None:
             raise ValueError("--alpha is one strength and --path chooses one of several: give one of the two.")
         return OneStrength(number(options.alpha, "--alpha", least=0))
+    refused = method.path_refusal(penalty)
     if options.path is not None:
         if options.average or options.grow or options.path < 2:
             raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
-        lanes.check(method, penalty)
+        if refused is not None:
+            raise refused
         return ManyStrengths(options.path)
-    try:
-        lanes.check(method, penalty)
-        against = "--average" if options.average else "--grow" if options.grow else None
-    except ValueError:
+    against = "--average" if options.average else "--grow" if options.grow else None
+    if refused is not None:
         against = f"{type(method).__name__} with {penalty.label}"
     if against is None:
         return ManyStrengths(STRENGTHS)

@@ -12,9 +12,9 @@ from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Progress
 from gossamer.estimators.selection import selected
 from gossamer.model import model
-from gossamer.online.passes import passes
 from gossamer.online.path import LearnedPath
 from gossamer.online.stream import Streaming, settled
+from gossamer.online.trainer import passes
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import Array

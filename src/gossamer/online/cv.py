@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gossamer.estimators.selection import SELECT, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
-from gossamer.online.passes import Pass
 from gossamer.online.path import LearnedPath
 from gossamer.online.strategies import ManyStrengths
+from gossamer.online.trainer import Pass
 from gossamer.validation import Array, checked_alphas, one_of
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]

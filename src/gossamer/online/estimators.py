@@ -15,27 +15,27 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from gossamer import losses, methods, penalties, sources
 from gossamer.estimators import targets
-from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from gossamer.estimators.linear import (
     Linear,
     LinearClassifier,
     LinearRegressor,
+    Tasks,
     checked_weights,
     class_weighted,
     several_labels,
     some_weight,
+    with_callbacks,
 )
-from gossamer.online.passes import Pass, SeededOrders, passes
 from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, settled
-from gossamer.online.trainer import Trainer
+from gossamer.online.trainer import Pass, SeededOrders, Trainer, passes
 from gossamer.sources.rows import Rows, csr_arrays
 from gossamer.validation import Array, number
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 
-class _Online(CallbackSupportMixin, Linear):
+class _Online(Linear):
     """What the two estimators share: checking, the passes, and the weights."""
 
     _trainer: Trainer  # the learner
@@ -55,6 +55,16 @@ class _Online(CallbackSupportMixin, Linear):
     def _strategy(self) -> Any:
         """Return at which strengths to learn, checked."""
         return OneStrength(number(self.alpha, "alpha", least=0))
+
+    def _parts(self) -> tuple[Any, Any, Any]:
+        """Return the loss, the penalty and the strategy, checked."""
+        loss = losses.as_loss(self.loss)
+        if not loss.compiled:
+            raise ValueError(
+                f"Online learning runs compiled losses, and {loss.label} is a Python object. "
+                "Use one of the library's, or give compiled functions to CompiledLoss."
+            )
+        return loss, penalties.as_penalty(self.penalty), self._strategy()
 
     def _checked_passes(self) -> int:
         if not isinstance(self.max_passes, (int, np.integer)) or self.max_passes < 1:
@@ -143,9 +153,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
         """Return a learner for the blocks of a source, new or going on from this one's, and the blocks."""
-        loss, penalty = losses.as_loss(self.loss), penalties.as_penalty(self.penalty)
-        if not loss.compiled:
-            raise ValueError(f"Online learning runs compiled losses, and {loss.label} is a Python object.")
+        loss, penalty, strategy = self._parts()
         kind = "regression" if isinstance(self, RegressorMixin) else "classification"
         if (loss.kind == "regression") != (kind == "regression"):
             raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
@@ -154,7 +162,7 @@ class _Online(CallbackSupportMixin, Linear):
         problem = Problem(
             loss,
             penalty,
-            self._strategy(),
+            strategy,
             methods.resolve_for(self.method, penalty, loss),
             bool(self.fit_intercept),
             bool(self.average),
@@ -186,14 +194,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
         """Check everything, then get ready to learn: what raises here leaves the estimator as it was."""
-        loss = losses.as_loss(self.loss)
-        if not loss.compiled:
-            raise ValueError(
-                f"Online learning runs compiled losses, and {loss.label} is a Python object. "
-                "Use one of the library's, or give compiled functions to CompiledLoss."
-            )
-        penalty = penalties.as_penalty(self.penalty)
-        strategy = self._strategy()
+        loss, penalty, strategy = self._parts()
         width = None if fresh else self.n_features_in_
         X, y, names = self._checked(X, y, width)
         if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:

@@ -18,7 +18,7 @@ def converted(saved: dict[str, Array], wanted: dict[str, Array], features: int) 
     fixed = [name for name in wanted if re.match("slots|sums|levels|heads", name)]
     if saved.keys() == wanted.keys() and all(len(saved[name]) == len(wanted[name]) for name in fixed):
         return saved
-    state = {}
+    state: dict[str, Array] = {}
     for part in {re.sub(r".*?(_of_part_\d+|$)", r"\1", name) for name in wanted}:
         old = {name.removesuffix(part): value for name, value in saved.items() if name.endswith(part)}
         new = {name.removesuffix(part): value for name, value in wanted.items() if name.endswith(part)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gossamer.online import step_search, strategies
+from gossamer.online import strategies
 from gossamer.online.strategies import OneStrength
 from gossamer.online.trainer import Trainer
 from gossamer.validation import Array
@@ -58,6 +58,6 @@ class LearnedPath:
             if name in state:
                 state[name] = np.array([float(value)])
         trainer.learner.restore(state)
-        if step_search.needs_prefix(old.method):
+        if strategies.needs_prefix(old.method):
             trainer.setting, trainer.decided, trainer.buffer = step, old.decided, old.buffer
         return trainer

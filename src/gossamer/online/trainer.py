@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -17,8 +18,8 @@ import numpy as np
 
 from gossamer import _core, methods
 from gossamer.estimators.targets import Targets
-from gossamer.online import step_search
-from gossamer.schedules import steps
+from gossamer.online import strategies
+from gossamer.registry import record
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
@@ -65,7 +66,7 @@ class Trainer:
         self.setup = methods.Setup(features, targets.outputs, strategy.alpha, fit_intercept, average)
         self.loss_call = _core.loss_call(targets.loss._core())
         self.setting, self.learner = strategy.start(self)  # the step in use, or strengths and steps; the compiled state
-        self.decided = 0 if strategy.decides(method) else step_search.PREFIX  # how many of the first rows decided on it
+        self.decided = 0 if strategy.decides(method) else strategies.PREFIX  # how many of the first rows decided on it
         self.buffer: Rows | None = None  # the first rows, while they may decide again
         self.repeats: list[list[float]] = []  # spans of rounds whose rows were seen before, where the strategy judges
 
@@ -84,7 +85,7 @@ class Trainer:
     def check_steps(self, count: int) -> None:
         """Raise if a schedule given as a function has no proper steps for the next rounds."""
         if callable(self.method.step):
-            steps(self.method.schedule(self.method.step), self.rounds + 1, count)
+            self.method.steps(self.method.step, self.rounds + 1, count)
 
     def learn(self, rows: Rows, *, repeated: bool = False) -> None:
         """Learn from the rows in their order; `repeated` says that they were seen before."""
@@ -92,7 +93,7 @@ class Trainer:
         if counted_out:
             self._begin_repeat()
         try:
-            rest = self._learn_prefix(rows) if self.decided < step_search.PREFIX and len(rows) else rows
+            rest = self._learn_prefix(rows) if self.decided < strategies.PREFIX and len(rows) else rows
             self._teach(self.learner, self.setting, rest)
         finally:
             if counted_out:
@@ -109,10 +110,10 @@ class Trainer:
     def _learn_prefix(self, rows: Rows) -> Rows:
         """Learn the part of `rows` that belongs to the prefix, deciding when it is time; return the rest."""
         have = 0 if self.buffer is None else len(self.buffer)
-        take = min(len(rows), step_search.PREFIX - have)
+        take = min(len(rows), strategies.PREFIX - have)
         new = rows[:take]
         buffer = new if self.buffer is None else self.buffer.then(new)
-        deciding = step_search.deciding_rows(len(buffer))
+        deciding = strategies.deciding_rows(len(buffer))
         if deciding > self.decided:
             setting = self.strategy.choose(self, buffer[:deciding])
             learner = self.strategy.make(self, setting)
@@ -120,13 +121,13 @@ class Trainer:
             self.setting, self.learner, self.decided = setting, learner, deciding
         else:
             self._teach(self.learner, self.setting, new)
-        self.buffer = buffer if len(buffer) < step_search.PREFIX else None
+        self.buffer = buffer if len(buffer) < strategies.PREFIX else None
         return rows[take:]
 
     def _teach(self, learner: Any, setting: Any, rows: Rows) -> None:
         """Learn; the losses of rows that were seen before do not count."""
         first = int(learner.rounds)
-        eta = steps(self.strategy.schedule(self.method, setting), first + 1, len(rows))
+        eta = self.method.steps(self.strategy.step_of(self.method, setting), first + 1, len(rows))
         if not self.repeats:
             self._teach_chunks(learner, rows, eta)
             return
@@ -160,7 +161,7 @@ class Trainer:
         new.repeats = [list(span) for span in self.repeats]
         new.learner = self.learner.grown(features, targets.outputs)
         if targets.outputs != self.setup.outputs:  # the first rows are coded for fewer classes: the step stays
-            new.decided, new.buffer = step_search.PREFIX, None
+            new.decided, new.buffer = strategies.PREFIX, None
         return new
 
     # What is known
@@ -207,3 +208,50 @@ class Trainer:
         self.learner = self.strategy.make(self, self.setting)
         self.learner.restore(state["learner"])
         self.loss_call = _core.loss_call(self.targets.loss._core())
+
+
+@record
+class Pass:
+    """A complete pass."""
+
+    number: int  # from 1
+    loss: float  # the mean loss of each row before it was learned from
+
+
+def passes(
+    trainer: Any, blocks: Callable[[int], Iterable[Any]], most: int, *, done: int = 0, tol: float | None = None
+) -> Iterator[Pass]:
+    """Yield after each pass of a `Trainer` or `Streaming` over `blocks(number)`, up to pass `most`.
+
+    With `tol`, stop when the loss of a pass is not lower than that of the pass before by at least that much. What
+    follows a `yield` in a generator of blocks happens once that block has been learned from.
+    """
+    before = math.inf
+    for number in range(done + 1, most + 1):
+        loss, weight = trainer.loss_seen, trainer.weight_seen
+        for block in blocks(number):
+            trainer.learn(block, repeated=number > 1)
+        now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
+        yield Pass(number, now)
+        if tol is not None and not now < before - tol:
+            return
+        before = now
+
+
+class SeededOrders:
+    """Random orders by a seed: those of NumPy's RandomState, in 75 µs instead of 370 for the 20,242 rows of RCV1.
+
+    A pass of FOBOS over these rows takes 2.2 ms.
+
+    >>> SeededOrders(7).permutation(5).tolist() == np.random.RandomState(7).permutation(5).tolist()
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._orders = _core.Orders(seed)
+
+    def permutation(self, count: int) -> Array:
+        """Return 0 … count − 1 in the next order."""
+        order = np.empty(count, np.int64)
+        self._orders.next(order)
+        return order
