@@ -19,7 +19,7 @@ from gossamer import _core
 from gossamer.penalties import PENALTIES, Penalty
 from gossamer.registry import Registry, Settings, record, refusal
 from gossamer.schedules import Constant, steps
-from gossamer.validation import Array, number
+from gossamer.validation import Array, number, whole
 
 __all__ = ["FTRL", "RDA", "AdaGrad", "ExponentiatedGradient", "Fobos", "Pegasos", "Subgradient", "TruncatedGradient"]
 
@@ -409,8 +409,7 @@ class TruncatedGradient(Method):
 
     def __post_init__(self) -> None:
         _check_step(self.step)
-        if not isinstance(self.period, (int, np.integer)) or isinstance(self.period, bool) or self.period < 1:
-            raise ValueError(f"period must be a whole number, 1 or more; {self.period!r} was given.")
+        whole(self.period, "period")
         if not self.threshold > 0:
             raise ValueError(f"threshold must be positive; {self.threshold!r} was given.")
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -1173,9 +1173,27 @@ class Box(_Set):
         return (_core.Box(self.low, self.high), None) if self.sums_over_features else None
 
 
+@record
+class _GroupBall(_Ball):
+    """{Σ_g ‖W_g‖ ≤ radius}: groups are rows, or the user's."""
+
+    _compiled_prox: ClassVar[Any]
+
+    radius: float = 1.0
+    groups: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", _parsed(self.groups))
+        super().__post_init__()
+
+    def whole_prox(self, setup: Setup) -> Any:
+        groups = _feature_groups(self.groups, setup.features)
+        return self._compiled_prox(self.radius, groups, setup.features, setup.outputs)
+
+
 @PENALTIES.part("group_l2_ball")
 @record
-class GroupL2Ball(_Ball):
+class GroupL2Ball(_GroupBall):
     """The ℓ1/ℓ2 ball {Σ_g ‖W_g‖₂ ≤ radius}.
 
     Parameters
@@ -1193,27 +1211,18 @@ class GroupL2Ball(_Ball):
            [0. , 0. ]])
     """
 
-    radius: float = 1.0
-    groups: Any = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", _parsed(self.groups))
-        super().__post_init__()
-
     def _norm(self) -> Penalty:
         return GroupL2(self.groups)
 
     def _project(self, v: Array, out: Array | None) -> Array:
         return project_group_l2_ball(v, self.radius, self.groups, out=out)
 
-    def whole_prox(self, setup: Setup) -> Any:
-        groups = _feature_groups(self.groups, setup.features)
-        return _core.group_l2_ball_prox(self.radius, groups, setup.features, setup.outputs)
+    _compiled_prox = staticmethod(_core.group_l2_ball_prox)
 
 
 @PENALTIES.part("group_linf_ball")
 @record
-class GroupLInfBall(_Ball):
+class GroupLInfBall(_GroupBall):
     """The ℓ1/ℓ∞ ball {Σ_g ‖W_g‖∞ ≤ radius}.
 
     Parameters
@@ -1231,13 +1240,6 @@ class GroupLInfBall(_Ball):
            [0., 0.]])
     """
 
-    radius: float = 1.0
-    groups: Any = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", _parsed(self.groups))
-        super().__post_init__()
-
     def _norm(self) -> Penalty:
         return GroupLInf(self.groups)
 
@@ -1247,9 +1249,7 @@ class GroupLInfBall(_Ball):
     def reach(self, alpha: float, start: float) -> float | None:
         return None  # ‖W_g‖∞ does not bound ‖W_g‖₂
 
-    def whole_prox(self, setup: Setup) -> Any:
-        groups = _feature_groups(self.groups, setup.features)
-        return _core.group_linf_ball_prox(self.radius, groups, setup.features, setup.outputs)
+    _compiled_prox = staticmethod(_core.group_linf_ball_prox)
 
 
 @PENALTIES.part("kl")

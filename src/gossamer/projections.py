@@ -12,7 +12,7 @@ import numpy as np
 
 from gossamer import _core
 from gossamer.groups import Groups
-from gossamer.validation import Array, floats, into, number, refuse_nonfinite, shape_words
+from gossamer.validation import Array, floats, into, number, refuse_nonfinite, shape_words, whole
 from gossamer.validation import weights as check_weights
 
 __all__ = [
@@ -184,16 +184,18 @@ def _bound(value: Any, name: str) -> Array:
     return bound.astype(np.float64)
 
 
-def _group_arguments(W: Array, groups: Any) -> tuple[Any, Any]:
-    if groups is None:
-        return None, None
-    parsed = groups if isinstance(groups, Groups) else Groups(groups)
-    parsed.check_covers(len(W))
-    return parsed.members, parsed.starts
+def _project_groups(project: Any, W: Any, radius: float, groups: Any, out: Array | None) -> Array:
+    W, radius = floats(W, "W"), number(radius, "radius", least=0)
+    members = starts = None
+    if groups is not None:
+        parsed = groups if isinstance(groups, Groups) else Groups(groups)
+        parsed.check_covers(len(W))
+        members, starts = parsed.members, parsed.starts
 
+    def columns(v: Array) -> Array:
+        return v.reshape(-1, 1) if v.ndim == 1 else v
 
-def _as_columns(v: Array) -> Array:
-    return v.reshape(-1, 1) if v.ndim == 1 else v
+    return into(out, W, lambda a, result: project(columns(a), columns(result), radius, members, starts))
 
 
 def project_group_l2_ball(W: Any, radius: float = 1.0, groups: Any = None, *, out: Array | None = None) -> Array:
@@ -217,13 +219,7 @@ def project_group_l2_ball(W: Any, radius: float = 1.0, groups: Any = None, *, ou
     array([[2.4, 3.2],
            [0. , 0. ]])
     """
-    W, radius = floats(W, "W"), number(radius, "radius", least=0)
-    members, starts = _group_arguments(W, groups)
-    return into(
-        out,
-        W,
-        lambda a, result: _core.project_group_l2_ball(_as_columns(a), _as_columns(result), radius, members, starts),
-    )
+    return _project_groups(_core.project_group_l2_ball, W, radius, groups, out)
 
 
 def project_group_linf_ball(W: Any, radius: float = 1.0, groups: Any = None, *, out: Array | None = None) -> Array:
@@ -247,13 +243,7 @@ def project_group_linf_ball(W: Any, radius: float = 1.0, groups: Any = None, *, 
     array([[2., 2.],
            [0., 0.]])
     """
-    W, radius = floats(W, "W"), number(radius, "radius", least=0)
-    members, starts = _group_arguments(W, groups)
-    return into(
-        out,
-        W,
-        lambda a, result: _core.project_group_linf_ball(_as_columns(a), _as_columns(result), radius, members, starts),
-    )
+    return _project_groups(_core.project_group_linf_ball, W, radius, groups, out)
 
 
 class SparseL1Ball:
@@ -285,9 +275,7 @@ class SparseL1Ball:
     """
 
     def __init__(self, n_features: int, radius: float = 1.0) -> None:
-        if not isinstance(n_features, (int, np.integer)) or isinstance(n_features, bool) or n_features < 0:
-            raise ValueError(f"n_features must be a whole number, 0 or more; {n_features!r} was given.")
-        self._ball = _core.SparseL1Ball(int(n_features), number(radius, "radius", above=0))
+        self._ball = _core.SparseL1Ball(whole(n_features, "n_features", 0), number(radius, "radius", above=0))
 
     @property
     def n_features(self) -> int:

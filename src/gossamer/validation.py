@@ -69,6 +69,15 @@ def number(x: Any, name: str, *, above: float = -math.inf, least: float = -math.
     return value
 
 
+def whole(x: Any, name: str, least: int = 1, optional: bool = False) -> Any:
+    """Return `x`, checked to be a whole number of at least `least`, or None if it is optional."""
+    if optional and x is None:
+        return x
+    if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or x < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more{', or None' * optional}; {x!r} was given.")
+    return int(x)
+
+
 def one_of(word: Any, name: str, words: tuple[str, ...]) -> str:
     """Return `word`, or raise where it is not one of `words`."""
     if word not in words:

@@ -16,10 +16,10 @@ from sklearn.model_selection import check_cv
 from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
-from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, label_targets, printed
+from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, printed
 from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
-from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, class_weighted, with_callbacks
+from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
 from gossamer.estimators.selection import SELECT, selected
 from gossamer.validation import Array, checked_alphas, number, one_of
 
@@ -408,12 +408,6 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         """Choose α, and fit all rows with it."""
         return self._fit_path(X, y, sample_weight)
 
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return label_targets(y, loss)
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return class_weighted(self.class_weight, y, weight, coded)
-
 
 class BatchRegressorCV(LinearRegressor, _CrossValidated):
     """`BatchRegressor` with α chosen by cross-validation along a warm-started path.
@@ -477,6 +471,3 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressorCV:
         """Choose α, and fit all rows with it."""
         return self._fit_path(X, y, sample_weight)
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return targets.for_regression(y, loss)

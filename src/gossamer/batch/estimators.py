@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import column_or_1d, validate_data
 
 from gossamer import losses, penalties
 from gossamer.batch import solvers
@@ -21,13 +20,14 @@ from gossamer.estimators.linear import (
     LinearClassifier,
     LinearRegressor,
     Tasks,
+    checked,
     checked_weights,
     class_weighted,
     several_labels,
     some_weight,
     with_callbacks,
 )
-from gossamer.validation import Array, number
+from gossamer.validation import Array, number, whole
 
 __all__ = ["BatchClassifier", "BatchRegressor"]
 
@@ -46,24 +46,20 @@ class _Batch(Linear):
     verbose: int
 
     def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        raise NotImplementedError
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return weight
+        return label_targets(y, loss) if isinstance(self, ClassifierMixin) else targets.for_regression(y, loss)
 
     def _objective(
         self, X: Any, y: Any, sample_weight: Any, alpha: float
     ) -> tuple[Objective, targets.Targets, tuple[Any, Array, Array | None]]:
         """Check everything; return the problem, how y is coded, and the rows that count: X, y and their weights."""
         number(self.tol, "tol", least=0)
-        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a whole number, 1 or more; {self.max_iter!r} was given.")
+        whole(self.max_iter, "max_iter")
         loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
         penalty = penalties.as_penalty(self.penalty)
-        X, y = checked(self, X, y)
+        X, y = checked(self, X, y, ("csr", "csc"))
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
-        weight = self._reweighted(y, weight, coded)
+        weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
         if coded.classes is not None:
             self.classes_ = coded.classes
         if weight is not None and not weight.all():
@@ -135,29 +131,6 @@ def _shown(coded: targets.Targets, W: Array, intercept: Array) -> dict[str, Arra
     """Return the attributes that users see of the weights."""
     coef = np.ascontiguousarray(W.T)
     return {"coef_": coef[0] if coded.kind == "regression" and coded.flat else coef, "intercept_": intercept}
-
-
-def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, Array]:
-    """Return X as canonical CSR or CSC or a dense array, and y, both checked."""
-    if sp.issparse(y):
-        y = y.toarray()
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=("csr", "csc"),
-        dtype=[np.float64, np.float32],
-        multi_output=True,
-        y_numeric=isinstance(estimator, RegressorMixin),
-    )
-    if X.shape[1] >= 2**31 or X.shape[0] >= 2**31:
-        raise ValueError(f"X is {X.shape[0]} × {X.shape[1]}; at most 2^31 - 1 rows and features are possible.")
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    if isinstance(estimator, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
-        y = column_or_1d(y, warn=True)
-    return X, y
 
 
 def printed(progress: Progress) -> None:
@@ -273,12 +246,6 @@ class BatchClassifier(LinearClassifier, _Batch):
         """Minimise the objective over these rows."""
         return self._fit(X, y, sample_weight)
 
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return label_targets(y, loss)
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return class_weighted(self.class_weight, y, weight, coded)
-
 
 def label_targets(y: Array, loss: Any) -> targets.Targets:
     """Return the coding of labels: multinomial for "logistic", one against the rest for other margin losses."""
@@ -347,6 +314,3 @@ class BatchRegressor(LinearRegressor, _Batch):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressor:
         """Minimise the objective over these rows."""
         return self._fit(X, y, sample_weight)
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return targets.for_regression(y, loss)

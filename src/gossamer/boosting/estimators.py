@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
@@ -21,13 +21,14 @@ from gossamer.estimators.linear import (
     LinearClassifier,
     LinearRegressor,
     Tasks,
+    checked,
     checked_weights,
     class_weighted,
     several_labels,
     some_weight,
     with_callbacks,
 )
-from gossamer.validation import Array, number
+from gossamer.validation import Array, number, whole
 
 __all__ = ["BoostingClassifier", "BoostingRegressor"]
 
@@ -40,10 +41,11 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
     n_features_in_: int
 
     def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        raise NotImplementedError
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return weight
+        if not isinstance(self, ClassifierMixin):
+            return targets.for_regression(y, loss)
+        if several_labels(y):
+            return targets.for_indicators(y, loss)
+        return targets.for_labels(targets.distinct(y), loss, grow=False)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> Any:
@@ -51,8 +53,8 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
 
         `validation` is a pair (X, y) on which `history_` follows the loss and the score.
         """
-        rounds.check_counts(batch=self.batch, max_rounds=self.max_rounds)
-        tasks = Tasks(self, X, y, "round", int(self.max_rounds))
+        batch, most = whole(self.batch, "batch"), whole(self.max_rounds, "max_rounds")
+        tasks = Tasks(self, X, y, "round", most)
         # A stand-in learns: whatever raises on the way leaves the estimator as it was.
         new = copy.copy(self)
         loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
@@ -61,10 +63,12 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         rounds.check_order(self.order, self.tol)
         kind = kinds.resolve(self.features)
         threads = parallel.threads(self.n_jobs)
-        X, y = new._checked(X, y)
+        new.__dict__.pop("feature_names_in_", None)
+        X, y = checked(new, X, y, ("csc", "csr") if self._takes_sparse() else False)
+        X = sp.csc_array(X) if sp.issparse(X) else X
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
-        weight = self._reweighted(y, weight, coded)
+        weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
         columns = X.shape[1] if isinstance(kind, kinds.ColumnFeatures) else None
         shape = rounds.shape(self.bound, coded.loss, penalty, self.order, columns)
         watch = None if validation is None else new._watch(coded, *_pair(validation))
@@ -89,7 +93,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             alpha,
             float(self.tol),
             pool=pool,
-            batch=int(self.batch),
+            batch=batch,
             threads=threads,
             fit_intercept=bool(self.fit_intercept),
             random=check_random_state(self.random_state),
@@ -103,34 +107,13 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             return new.__dict__
 
         model, new.history_, new.stopped_by_ = rounds.boost(
-            run, self.order, int(self.max_rounds), watch, self.verbose, lambda model: tasks.turn(lambda: fitted(model))
+            run, self.order, most, watch, self.verbose, lambda model: tasks.turn(lambda: fitted(model))
         )
         new.features_, new.weights_, new.intercept_ = model
         new.n_iter_ = max(len(new.history_) - 1, 1)
         self.__dict__ = new.__dict__
         tasks.finish()
         return self
-
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
-        """Return X (dense, or canonical CSC) and y, both checked."""
-        self.__dict__.pop("feature_names_in_", None)
-        X, y = validate_data(
-            self,
-            X,
-            y.toarray() if sp.issparse(y) else y,
-            accept_sparse=["csc", "csr"] if self._takes_sparse() else False,
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-            y_numeric=isinstance(self, RegressorMixin),
-        )
-        if sp.issparse(X):
-            X = sp.csc_array(X)
-            if not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
-        if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
-        return X, y
 
     def _watch(self, coded: targets.Targets, X: Any, y: Any) -> Any:
         """Return a function that measures loss and score on validation data."""
@@ -345,14 +328,6 @@ class BoostingClassifier(LinearClassifier, _Boosting):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        if several_labels(y):
-            return targets.for_indicators(y, loss)
-        return targets.for_labels(targets.distinct(y), loss, grow=False)
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return class_weighted(self.class_weight, y, weight, coded)
-
 
 class BoostingRegressor(LinearRegressor, _Boosting):
     """A sparse regressor over features that it induces: minimise mean loss + α Σ_j Ω(W_j).
@@ -419,6 +394,3 @@ class BoostingRegressor(LinearRegressor, _Boosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return targets.for_regression(y, loss)

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from gossamer import _core
 from gossamer.registry import Registry
-from gossamer.validation import Array, floats, number, shape_words
+from gossamer.validation import Array, floats, number, shape_words, whole
 from gossamer.validation import weights as check_weights
 
 __all__ = ["ColumnFeatures", "KernelFeatures", "ProductFeatures", "StumpFeatures"]
@@ -70,6 +70,12 @@ def _top(scores: Array, count: int) -> Array:
     """Return the places of the `count` largest scores above zero, best first, the earlier of two equal ones first."""
     above = np.flatnonzero(scores > 0)
     return above[np.argsort(-scores[above], kind="stable")[:count]]
+
+
+def _best_columns(scores: Array, used: Sequence[Any], count: int) -> list[Scored]:
+    """Return the `count` best columns that are not in use and score above zero, best first."""
+    scores[np.asarray(used, dtype=np.intp)] = 0
+    return [(float(scores[j]), int(j)) for j in _top(scores, count)]
 
 
 class Pool:
@@ -195,8 +201,7 @@ class _ColumnPool(Pool):
             self.scales = np.empty(self.count)
             scoring.booster.scales(self.columns, self.scales)
         scores = scoring.columns(self.columns, self.count, scales=self.scales, weights=self.weights)
-        scores[np.asarray(used, dtype=np.intp)] = 0
-        return [(float(scores[j]), int(j)) for j in _top(scores, count)]
+        return _best_columns(scores, used, count)
 
     def _given(self, which: Array) -> tuple[Any, Array, Array | None]:
         return self.columns, which, None if self.weights is None else np.ascontiguousarray(self.weights[which])
@@ -251,8 +256,7 @@ class ProductFeatures:
             object.__setattr__(self, "scale", check_weights(self.scale, "scale"))
             if not self.scale.all():
                 raise ValueError("scale must be above 0; it holds 0.")
-        if self.max_degree is not None and (not isinstance(self.max_degree, (int, np.integer)) or self.max_degree < 1):
-            raise ValueError(f"max_degree must be a whole number, 1 or more, or None; {self.max_degree!r} was given.")
+        whole(self.max_degree, "max_degree", optional=True)
 
     def ready(self, X: Any, labels: Array | None) -> ProductFeatures:
         """Return the kind with its scale known."""
@@ -297,13 +301,13 @@ def _superscript(power: int) -> str:
     return "" if power == 1 else str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-class _ProductPool(Pool):
+class _ProductPool(_ProposedPool):
     """Products, scored without computing them: the rows of X are weighted by the feature that multiplies them."""
 
     fixed = False
 
     def __init__(self, kind: ProductFeatures, X: Any) -> None:
-        self.kind, self.X = kind, X
+        super().__init__(kind, X)
         scaled = X @ sp.diags_array(1 / kind.scale) if sp.issparse(X) else X / kind.scale
         self.columns, self.count = columns_of(scaled), X.shape[1]
         self.values: dict[Any, Array] = {}  # of the features in use
@@ -325,9 +329,6 @@ class _ProductPool(Pool):
         if feature not in self.values:
             self.values[feature] = np.ascontiguousarray(computed(self.kind, self.X, [feature])[:, 0], np.float64)
         return self.values[feature]
-
-    def add(self, booster: Any, features: Sequence[Feature]) -> None:
-        booster.add(columns_of(computed(self.kind, self.X, features)), np.arange(len(features)), None)
 
     def adopt(self, booster: Any) -> list[Feature]:
         raise ValueError(
@@ -361,8 +362,7 @@ class StumpFeatures:
     takes_sparse: ClassVar[bool] = False  # every value of every column matters, zeros as much as others
 
     def __post_init__(self) -> None:
-        if self.max_cuts is not None and (not isinstance(self.max_cuts, (int, np.integer)) or self.max_cuts < 1):
-            raise ValueError(f"max_cuts must be a whole number, 1 or more, or None; {self.max_cuts!r} was given.")
+        whole(self.max_cuts, "max_cuts", optional=True)
 
     def pool(self, X: Any) -> Pool:
         """Return the candidates on X."""
@@ -391,13 +391,13 @@ class StumpFeatures:
         return f"{column_name(feature[0], names)} > {feature[1]:.6g}"
 
 
-class _StumpPool(Pool):
+class _StumpPool(_ProposedPool):
     """All stumps, scored from sums over the values between two cuts."""
 
     fixed = False
 
     def __init__(self, kind: StumpFeatures, X: Array) -> None:
-        self.kind, self.X = kind, X
+        super().__init__(kind, X)
         cuts = [kind.cuts(X[:, j]) for j in range(X.shape[1])]
         self.code = np.array([np.searchsorted(c, X[:, j], side="left") for j, c in enumerate(cuts)], np.int32)
         self.start = np.concatenate([[0], np.cumsum([len(c) for c in cuts])]).astype(np.int64)
@@ -417,9 +417,6 @@ class _StumpPool(Pool):
             self.place[feature] = int(i)
             found.append((float(scores[i]), feature))
         return found
-
-    def add(self, booster: Any, features: Sequence[Feature]) -> None:
-        booster.add(columns_of(self.kind.evaluate(self.X, features)), np.arange(len(features)), None)
 
 
 @KINDS.part("kernel")
@@ -461,8 +458,7 @@ class KernelFeatures:
             number(self.gamma, "gamma", above=0)
         elif self.gamma != "scale":
             raise ValueError(f"gamma must be a number above 0 or 'scale'; {self.gamma!r} was given.")
-        if not isinstance(self.max_support, (int, np.integer)) or self.max_support < 1:
-            raise ValueError(f"max_support must be a whole number, 1 or more; {self.max_support!r} was given.")
+        whole(self.max_support, "max_support")
         if self.support is not None and not sp.issparse(self.support):
             object.__setattr__(self, "support", floats(self.support, "support", ndim=(2,)))
 
@@ -536,8 +532,7 @@ class _KernelPool(_ProposedPool):
         if self.columns is None:
             return super().best(scoring, used, count)
         scores = scoring.columns(self.columns, self.count)
-        scores[np.asarray(used, dtype=np.intp)] = 0
-        return [(float(scores[j]), int(j)) for j in _top(scores, count)]
+        return _best_columns(scores, used, count)
 
 
 def gaussian(X: Any, S: Any, gamma: float) -> Array:

@@ -395,13 +395,6 @@ def boost(
     return last, history, "max_rounds"
 
 
-def check_counts(**counts: Any) -> None:
-    """Raise unless each is a whole number, 1 or more."""
-    for name, count in counts.items():
-        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
-            raise ValueError(f"{name} must be a whole number, 1 or more; {count!r} was given.")
-
-
 def check_fits(order: str, pool: Pool) -> None:
     """Raise if the order takes all features in turn and there is no such thing."""
     if order in ("cyclic", "random", "parallel") and not pool.fixed:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from gossamer import losses
 from gossamer.estimators import targets
@@ -91,6 +91,32 @@ def several_labels(y: Array) -> bool:
     if kind not in ("binary", "multiclass", "multilabel-indicator"):
         raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
     return bool(kind == "multilabel-indicator")
+
+
+def checked(estimator: Any, X: Any, y: Any, accept_sparse: Any) -> tuple[Any, Array]:
+    """Return X, canonical if it is sparse, and y, both checked."""
+    X, y = validate_data(
+        estimator,
+        X,
+        y.toarray() if sp.issparse(y) else y,
+        accept_sparse=accept_sparse,
+        dtype=[np.float64, np.float32],
+        multi_output=True,
+        y_numeric=isinstance(estimator, RegressorMixin),
+    )
+    if X.shape[1] >= 2**31 or X.shape[0] >= 2**31:
+        raise ValueError(f"X is {X.shape[0]} × {X.shape[1]}; at most 2^31 - 1 rows and features are possible.")
+    if isinstance(estimator, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    return canonical(X) if sp.issparse(X) else X, y
+
+
+def canonical(X: Any) -> Any:
+    """Return a sparse matrix with its indices sorted and duplicates added up; a copy where it was not so."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array:

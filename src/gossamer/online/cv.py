@@ -14,7 +14,7 @@ from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Onlin
 from gossamer.online.path import LearnedPath
 from gossamer.online.strategies import ManyStrengths
 from gossamer.online.trainer import Pass
-from gossamer.validation import Array, checked_alphas, one_of
+from gossamer.validation import Array, checked_alphas, one_of, whole
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]
 
@@ -39,9 +39,7 @@ class _Path(_Online):
 
     def _strategy(self) -> Any:
         one_of(self.select, "select", SELECT)
-        most = self.max_nonzeros
-        if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 0):
-            raise ValueError(f"max_nonzeros must be a whole number, 0 or more, or None; {most!r} was given.")
+        whole(self.max_nonzeros, "max_nonzeros", 0, optional=True)
         return ManyStrengths(checked_alphas(self.alphas, least=2), self.n_jobs)
 
     def _pass_words(self, done: Pass) -> str:

@@ -20,6 +20,7 @@ from gossamer.estimators.linear import (
     LinearClassifier,
     LinearRegressor,
     Tasks,
+    canonical,
     checked_weights,
     class_weighted,
     several_labels,
@@ -30,7 +31,7 @@ from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, settled
 from gossamer.online.trainer import Pass, SeededOrders, Trainer, passes
 from gossamer.sources.rows import Rows, csr_arrays
-from gossamer.validation import Array, number
+from gossamer.validation import Array, number, whole
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
@@ -45,12 +46,19 @@ class _Online(Linear):
     n_features_in_: int
 
     def _find_targets(
-        self, y: Array, classes: Any, loss: Any, known: targets.Targets | None, whole: bool
+        self, y: Array, classes: Any, loss: Any, known: targets.Targets | None, at_once: bool
     ) -> targets.Targets:
         raise NotImplementedError
 
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
-        return weight
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, at_once: bool) -> Array | None:
+        """Return the weights of the rows times those of their classes; `at_once` says that these are all rows."""
+        class_weight = getattr(self, "class_weight", None)
+        if isinstance(class_weight, str) and class_weight == "balanced" and not at_once:
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
+                "from sklearn.utils.compute_class_weight on a sample."
+            )
+        return class_weighted(class_weight, y, weight, coded)
 
     def _strategy(self) -> Any:
         """Return at which strengths to learn, checked."""
@@ -67,11 +75,9 @@ class _Online(Linear):
         return loss, penalties.as_penalty(self.penalty), self._strategy()
 
     def _checked_passes(self) -> int:
-        if not isinstance(self.max_passes, (int, np.integer)) or self.max_passes < 1:
-            raise ValueError(f"max_passes must be a whole number, 1 or more; {self.max_passes!r} was given.")
         if self.tol is not None:
             number(self.tol, "tol", least=0)
-        return int(self.max_passes)
+        return whole(self.max_passes, "max_passes")
 
     # Learning
 
@@ -82,7 +88,7 @@ class _Online(Linear):
         seeded = isinstance(seed, int) and 0 <= seed < 2**32
         random: Any = SeededOrders(seed) if seeded else check_random_state(seed)
         before = dict(vars(self))
-        rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
+        rows = self._accept(X, y, sample_weight, None, fresh=fresh, at_once=True)
 
         def blocks(number: int) -> list[Rows]:
             return [rows.taken(random.permutation(len(rows))) if self.shuffle else rows]
@@ -111,7 +117,7 @@ class _Online(Linear):
         return f"pass {done.number}: progressive loss {done.loss:.6g}, {used} features used"
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
-        rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), whole=False)
+        rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), at_once=False)
         self._trainer.learn(rows)
         self.n_iter_ = 1
         return self
@@ -171,7 +177,7 @@ class _Online(Linear):
         )
 
         def reweigh(labels: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-            return self._reweighted(labels, weight, coded, whole=False)
+            return self._reweighted(labels, weight, coded, at_once=False)
 
         problem, blocks = settled(problem, rows) if fresh else (problem, rows.blocks())
         stream = Streaming(problem, reweigh)
@@ -192,7 +198,7 @@ class _Online(Linear):
         self.source_settings_ = rows.settings()
         return self
 
-    def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
+    def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, at_once: bool) -> Rows:
         """Check everything, then get ready to learn: what raises here leaves the estimator as it was."""
         loss, penalty, strategy = self._parts()
         width = None if fresh else self.n_features_in_
@@ -200,11 +206,11 @@ class _Online(Linear):
         if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         weight = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
-        if whole and weight is not None:
+        if at_once and weight is not None:
             some_weight(weight)
-        coded = self._find_targets(y, classes, loss, None if fresh else self._targets, whole)
+        coded = self._find_targets(y, classes, loss, None if fresh else self._targets, at_once)
         encoded = coded.encode(y)
-        weight = self._reweighted(y, weight, coded, whole)
+        weight = self._reweighted(y, weight, coded, at_once)
         features = X.shape[1] if width is None else max(width, X.shape[1])
         if fresh:
             method = methods.resolve_for(self.method, penalty, coded.loss)
@@ -216,7 +222,7 @@ class _Online(Linear):
             trainer = self._trainer
         rows = Rows(*csr_arrays(X), encoded, weight)
         if not (
-            fresh and whole and weight is None and trainer.finds_bad_entries
+            fresh and at_once and weight is None and trainer.finds_bad_entries
         ):  # else bad entries are found on the way
             rows.check(features)
         rows = rows.without_zero_weights()
@@ -271,10 +277,7 @@ class _Online(Linear):
         if X.shape[1] >= 2**31:
             raise ValueError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
         _check_starts(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X, y, names
+        return canonical(X), y, names
 
     # Weights
 
@@ -527,7 +530,7 @@ class OnlineClassifier(LinearClassifier, _Online):
         """Learn from these rows, in their order. The first call needs all `classes`, unless `grow`."""
         return self._partial_fit(X, y, sample_weight, classes)
 
-    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, whole: bool) -> targets.Targets:
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, at_once: bool) -> targets.Targets:
         if classes is not None and known is not None and not np.array_equal(np.unique(classes), np.sort(known.classes)):
             raise ValueError(f"classes={classes!r} is not the same as in the first call, {known.classes!r}.")
         if known is not None:
@@ -539,20 +542,12 @@ class OnlineClassifier(LinearClassifier, _Online):
         if several_labels(y):
             return targets.for_indicators(y, loss)
         if classes is None:
-            if not whole and not self.grow:
+            if not at_once and not self.grow:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             classes = targets.distinct(y)
         else:
             classes = unique_labels(classes)
         return targets.for_labels(classes, loss, bool(self.grow))
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced" and not whole:
-            raise ValueError(
-                "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
-                "from sklearn.utils.compute_class_weight on a sample."
-            )
-        return class_weighted(self.class_weight, y, weight, coded)
 
 
 class OnlineRegressor(LinearRegressor, _Online):
@@ -623,7 +618,7 @@ class OnlineRegressor(LinearRegressor, _Online):
         """Learn from these rows, in their order."""
         return self._partial_fit(X, y, sample_weight, None)
 
-    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, whole: bool) -> targets.Targets:
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, at_once: bool) -> targets.Targets:
         coded = targets.for_regression(y, loss)
         if known is not None and coded.outputs != known.outputs:
             raise ValueError(f"y must have {known.outputs} columns, as before; it has {coded.outputs}.")

@@ -107,5 +107,33 @@ class Columns:
         self.named.names.restore(state["names"])
 
 
+class Tabular:
+    """What sources with named columns share: their features are known by `columns`."""
+
+    columns: Columns
+
+    def name(self, feature: int) -> str | None:
+        return self.columns.name(feature)
+
+    def other_name(self, feature: int) -> str | None:
+        return self.columns.other(feature)
+
+    @property
+    def collisions(self) -> int:
+        return int(self.columns.named.names.collisions)
+
+    def recall(self, features: Array, names: list[str] | None) -> Array:
+        return self.columns.recall(features, names)
+
+    def settings(self) -> dict[str, Any]:
+        return self.columns.settings()
+
+    def state(self) -> dict[str, Any]:
+        return self.columns.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.columns.restore(state)
+
+
 def _some(names: list[str]) -> str:
     return ", ".join(names[:20]) + (", …" if len(names) > 20 else "")

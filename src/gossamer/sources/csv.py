@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
 from gossamer.sources.blocks import ReadError
-from gossamer.sources.columns import Columns
+from gossamer.sources.columns import Columns, Tabular
 from gossamer.sources.named import NamedFeatures
 from gossamer.sources.text import TextSource
 
@@ -21,7 +21,7 @@ LOOK = 1000  # rows that tell whether a column holds numbers
 MOST_CLASSES = 1 << 16
 
 
-class Csv(TextSource):
+class Csv(Tabular, TextSource):
     """Tables as text. What a column holds is told by its first thousand rows; see `Columns`."""
 
     has_preamble = True
@@ -114,29 +114,16 @@ class Csv(TextSource):
     def _width(self, width: int) -> int:
         return self.columns.width(width)
 
-    def name(self, feature: int) -> str | None:
-        return self.columns.name(feature)
-
-    def other_name(self, feature: int) -> str | None:
-        return self.columns.other(feature)
-
-    @property
-    def collisions(self) -> int:
-        return int(self.columns.named.names.collisions)
-
     def settings(self) -> dict[str, Any]:
-        return {"format": "csv", "header": self.has_header} | self._given | self.columns.settings()
-
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        return self.columns.recall(features, names)
+        return {"format": "csv", "header": self.has_header} | self._given | super().settings()
 
     def state(self) -> dict[str, Any]:
         found = {"columns": self._names, "delimiter": self.delimiter, "text_target": self._text_target}
-        return found | self.columns.state() | {"classes": self.classes.names.state()}
+        return found | super().state() | {"classes": self.classes.names.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._names, self.delimiter, self._text_target = state["columns"], state["delimiter"], state["text_target"]
-        self.columns.restore(state)
+        super().restore(state)
         self.classes.names.restore(state["classes"])
         self._parser = None
 

@@ -13,7 +13,7 @@ from gossamer.registry import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import BadRow, Block, Position, ReadError
-from gossamer.sources.columns import Columns
+from gossamer.sources.columns import Columns, Tabular
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
@@ -33,7 +33,7 @@ class Batch:
         return len(next(iter(self.arrays.values()))) if self.arrays else 0
 
 
-class Frame(Source):
+class Frame(Tabular, Source):
     """A data frame: `columns`, `len`, and columns that become arrays. See `Columns` for what columns are for."""
 
     def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **columns: Any) -> None:
@@ -116,28 +116,6 @@ class Frame(Source):
         if len(missing) and not self.need_labels:
             return np.full(len(label), np.nan), none
         return numbers() if label.dtype.kind == "f" else label.astype(str), missing
-
-    def name(self, feature: int) -> str | None:
-        return self.columns.name(feature)
-
-    def other_name(self, feature: int) -> str | None:
-        return self.columns.other(feature)
-
-    @property
-    def collisions(self) -> int:
-        return int(self.columns.named.names.collisions)
-
-    def settings(self) -> dict[str, Any]:
-        return self.columns.settings()
-
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        return self.columns.recall(features, names)
-
-    def state(self) -> dict[str, Any]:
-        return self.columns.state()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.columns.restore(state)
 
 
 class Arrow(Frame):
