@@ -35,11 +35,11 @@ class Registry(Mapping[str, Any]):
 
     def __init__(self, noun: str, verbs: tuple[str, ...]) -> None:
         self.noun, self.verbs = noun, verbs
-        self.classes: list[type] = []  # those without a name too
+        self.classes: list[type] = []  # including those without a name
         self._by_name: dict[str, Any] = {}
 
     def part(self, *names: str) -> Callable[[Class], Class]:
-        """Return the decorator of a class that has these names; without one it is known, but by no word."""
+        """Return the decorator that registers a class under these names, or without a name."""
 
         def join(cls: Class) -> Class:
             for name in names:
@@ -52,7 +52,7 @@ class Registry(Mapping[str, Any]):
         return join
 
     def name_of(self, part: Any) -> str | None:
-        """Return the (first) name of a part's class, or None if it has none or is not of the library."""
+        """Return the first name of a part's class, or None if it has no name or is not registered."""
         return next((name for name, cls in self._by_name.items() if cls is type(part)), None)
 
     def defaults(self) -> list[Any]:
@@ -60,7 +60,7 @@ class Registry(Mapping[str, Any]):
         return [cls() for cls in dict.fromkeys(self._by_name.values())]
 
     def resolve(self, spec: Any) -> Any:
-        """Return the part called `spec`, or `spec` itself when it has the verbs of one."""
+        """Return the part called `spec`, or `spec` itself if it has the methods of one."""
         return resolve(spec, self, self.noun, self.verbs)
 
     def __getitem__(self, name: str) -> Any:
@@ -74,7 +74,7 @@ class Registry(Mapping[str, Any]):
 
 
 def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, verbs: tuple[str, ...]) -> Any:
-    """Return the part called `spec`, or `spec` itself when it has the `verbs` of one."""
+    """Return the part called `spec`, or `spec` itself if it has the methods `verbs`."""
     if isinstance(spec, str):
         if spec in table:
             return table[spec]()
@@ -95,19 +95,19 @@ def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, verbs:
 
 
 def refusal(who: str, what: str, why: str, would_do: str) -> ValueError:
-    """Return the error of two parts that do not go together."""
+    """Return the error for two parts that cannot be combined."""
     return ValueError(f"{who} cannot handle {what}: {why} {would_do}")
 
 
 def settings(part: Any) -> dict[str, Any]:
-    """Return the settings of a part (a frozen dataclass) by name."""
+    """Return the settings of a part (a frozen record) by name."""
     from dataclasses import fields
 
     return {f.name: getattr(part, f.name) for f in fields(part)}
 
 
 class Settings:
-    """A frozen setting as scikit-learn sees it: ``method__step`` and the like."""
+    """A frozen record with scikit-learn's parameters, such as ``method__step``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings by name."""
@@ -150,7 +150,7 @@ MISSING = object()
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
-    """Make a class a frozen dataclass; an `__init__` that it has, and an `__eq__` that it has or inherits, stays.
+    """Make a class a frozen dataclass; its own `__init__`, and its own or inherited `__eq__`, are kept.
 
     >>> @record
     ... class Point:
@@ -171,7 +171,7 @@ def record(cls: type[T]) -> type[T]:
     (Point(x=1.0, y=2.0), ['x', 'y'])
     """
     made: Any = cls
-    made.__record__ = {}  # name: type and default of each value
+    made.__record__ = {}  # the type and default of each field, by name
     for base in reversed(cls.__mro__[1:]):
         made.__record__ |= getattr(base, "__record__", {})
     for name, kind in cls.__annotations__.items():
@@ -191,7 +191,7 @@ def record(cls: type[T]) -> type[T]:
 
 
 class _AsDataclass:
-    """What `dataclasses` and `pprint` look for."""
+    """The attributes that `dataclasses` and `pprint` look for."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -206,7 +206,7 @@ class _AsDataclass:
 
 
 class _Signature:
-    """What `inspect.signature` and help show; made when it is asked for."""
+    """What `inspect.signature` and `help` show; made when first used."""
 
     def __get__(self, thing: Any, cls: Any) -> Any:
         from inspect import Parameter, Signature
@@ -230,7 +230,7 @@ def _fill(self: Any, /, *values: Any, **named: Any) -> None:
             value = named.pop(name, default)
         if value is MISSING:
             raise TypeError(f"{kind}() needs {name}")
-        # what `field(default_factory=...)` made, where it was not given
+        # a default made by `field(default_factory=...)`
         own[name] = value.default_factory() if value is default and hasattr(value, "default_factory") else value
     for name in named:
         raise TypeError(f"{kind}() got {name} {'twice' if name in own else 'which it does not know'}")

@@ -75,8 +75,8 @@ def test_steps_are_contiguous_doubles_whatever_the_function_returns():
         (lambda t: np.where(t == 4, np.nan, 1.0), "at round 4 the step is nan"),
         (lambda t: np.where(t == 2, np.inf, 1.0), "at round 2 the step is inf"),
         (lambda t: 0.0, "at round 1 the step is 0.0"),
-        (lambda t: np.ones(3), "one step a round"),
-        (lambda t: np.ones((len(t), 2)), "one step a round"),
+        (lambda t: np.ones(3), "one step per round"),
+        (lambda t: np.ones((len(t), 2)), "one step per round"),
     ],
 )
 def test_wrong_steps_are_named(function, words):

@@ -1,4 +1,4 @@
-"""What the estimators share: checks of labels and weights, weights shown dense or sparse, predictions from scores."""
+"""Base classes of the estimators: checks of data, labels and weights, predictions from scores, progress callbacks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ try:
 except ImportError:  # pragma: no cover  (an older scikit-learn)
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Has no callbacks."""
+        """An estimator without callbacks."""
 
     def with_callbacks(method: Any) -> Any:
         """Return the method."""
@@ -39,7 +39,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
 
     @property
     def nonzero_features_(self) -> Array:
-        """The features with a weight: their names where the data had names, their numbers otherwise."""
+        """The features with a non-zero weight: their names if the data had names, their numbers otherwise."""
         check_is_fitted(self)
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
         used = np.flatnonzero(coef.any(axis=0))
@@ -76,7 +76,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
 
 
 def has_probabilities(estimator: Any) -> bool:
-    """Return whether the loss gives probabilities; say which do otherwise."""
+    """Return True if the loss gives probabilities; raise otherwise."""
     loss = losses.as_loss(estimator.loss)
     if not loss.probabilistic:
         raise AttributeError(f"{loss.label} does not give probabilities; 'logistic' and 'multinomial' do.")
@@ -84,7 +84,7 @@ def has_probabilities(estimator: Any) -> bool:
 
 
 def several_labels(y: Array) -> bool:
-    """Return whether y is a matrix of 0 and 1, one column per label; False is one label per row, and others raise."""
+    """Return True for a matrix of 0 and 1, one column per label, and False for one label per row; raise otherwise."""
     if y.ndim == 1 and y.dtype.kind in "iu":
         return False
     kind = type_of_target(y, input_name="y", raise_unknown=True)
@@ -126,7 +126,7 @@ def checked_weights(sample_weight: Any, n: int) -> Array:
         sample_weight = np.full(n, sample_weight)
     weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
     if len(weight) != n:
-        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
+        raise ValueError(f"sample_weight must have one entry per row: there are {len(weight)} weights and {n} rows.")
     if (weight < 0).any():
         raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
     return weight
@@ -144,7 +144,7 @@ def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: tar
     if class_weight is None:
         return weight
     if coded.kind == "multilabel":
-        raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
+        raise ValueError("class_weight is for one label per row; weight the rows of a matrix y by sample_weight.")
     of_class = compute_class_weight(class_weight, classes=coded.classes, y=y, sample_weight=weight)
     factors = of_class[coded.index_of(y)]
     return factors if weight is None else weight * factors
@@ -197,9 +197,9 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
 
 
 class Tasks:
-    """What `fit` tells the callbacks of an estimator: that it begins and ends, and so do its parts, one after another.
+    """Reports the begin and end of a fit, and of its parts, to scikit-learn's callbacks (1.9 and later).
 
-    `most` is how many parts there will be, if known. Without callbacks nothing is done.
+    `most` is the number of parts, if known. Without callbacks nothing happens.
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any, part: str, most: int | None = None) -> None:
@@ -214,13 +214,13 @@ class Tasks:
 
     @property
     def heard(self) -> bool:
-        """Whether there is anybody to tell."""
+        """Whether there are callbacks."""
         return self._fit is not None
 
     def turn(self, fitted: Callable[[], dict[str, Any]]) -> bool:
-        """Say that a part is over and the next begins; return whether a callback wants the fit to stop.
+        """Report the end of a part and the begin of the next; return whether a callback wants to stop the fit.
 
-        `fitted` returns the attributes that make the estimator one that is fitted so far.
+        `fitted` returns the attributes of the estimator as fitted so far.
         """
         if self._task is None:
             return False
@@ -234,10 +234,10 @@ class Tasks:
         return bool(stop)
 
     def finish(self) -> None:
-        """Say that the fit is over."""
+        """Report the end of the fit."""
         if self._fit is None:
             return
-        if self._task is not None:  # a part that was begun, and not needed
+        if self._task is not None:  # a part that was not needed
             self._task.call_on_fit_task_end(estimator=self._estimator)
         self._fit.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes={}, **self._data)
 

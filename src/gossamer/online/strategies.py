@@ -39,7 +39,7 @@ from gossamer.validation import Array
 
 PREFIX = 2048  # rows that decide on the setting
 FIRST = 16  # rows before which nothing is decided
-SPAN = 1e-5  # the weakest strength of a grid over the strongest
+SPAN = 1e-5  # the smallest strength of a grid divided by the largest
 
 
 class OneStrength:
@@ -55,7 +55,7 @@ class OneStrength:
         return needs_prefix(method)
 
     def start(self, trainer: Any) -> tuple[Any, Any]:
-        """Return the step before rows decide, and a learner."""
+        """Return the step in use before rows decide, and a learner."""
         method, setup = trainer.method, trainer.setup
         learner = method.make(trainer.penalty, setup)
         check_theory(method, trainer.penalty, setup)
@@ -75,7 +75,7 @@ class OneStrength:
         return step
 
     def check_growth(self, trainer: Any, outputs: int) -> None:
-        """Raise where the learner cannot grow."""
+        """Raise if the learner cannot grow."""
         method, penalty, setup = trainer.method, trainer.penalty, trainer.setup
         if not (penalty.sums_over_features and method.grows):
             raise ValueError(
@@ -89,12 +89,12 @@ class OneStrength:
         return trainer.loss_seen / max(trainer.weight_seen, 1e-300)
 
     def count_used(self, trainer: Any) -> int:
-        """Return the number of features that have a weight."""
+        """Return the number of features with a non-zero weight."""
         return int(trainer.read()[0].any(axis=1).sum())
 
 
 class ManyStrengths:
-    """Learn at many strengths, given or a count of them; the setting is `Lanes`, the strengths and their steps."""
+    """Learn at many strengths, given or as a count; the setting is `Lanes`, the strengths and their steps."""
 
     alpha = 0.0
     judges = True
@@ -107,7 +107,7 @@ class ManyStrengths:
         return isinstance(self.alphas, int) or needs_prefix(method)
 
     def start(self, trainer: Any) -> tuple[Lanes, Any]:
-        """Return the strengths and steps before rows decide, and a learner."""
+        """Return the strengths and steps in use before rows decide, and a learner."""
         method, penalty = trainer.method, trainer.penalty
         alphas = self._grid(1.0)
         weakest = replace(trainer.setup, alpha=float(alphas[-1]))
@@ -143,12 +143,12 @@ class ManyStrengths:
         return method.step if callable(method.step) else 1.0
 
     def check_growth(self, trainer: Any, outputs: int) -> None:
-        """Raise where the learner cannot grow."""
+        """Raise if the learner cannot grow."""
         if outputs != trainer.setup.outputs:
-            raise ValueError("A path cannot grow new classes; name all of them before, or use one strength.")
+            raise ValueError("A path cannot grow new classes; name all of them in the first call, or use one strength.")
 
     def mean_loss(self, trainer: Any) -> float:
-        """Return the lowest mean loss of a strength on rows it had not seen."""
+        """Return the lowest mean loss of all strengths, on rows not seen before."""
         return float(progressive(trainer.learner)[0].min())
 
     def count_used(self, trainer: Any) -> int:
@@ -163,7 +163,7 @@ def _same(alphas: Array, step: Any) -> Array:
 
 
 def progressive(learner: Any) -> tuple[Array, Array]:
-    """Return the mean loss of each lane on rows it had not seen, and its standard error."""
+    """Return the mean loss of each lane on rows not seen before, and its standard error."""
     total, squares = learner.scored, learner.scored_squares
     if total == 0:
         return np.full(learner.lanes, np.nan), np.full(learner.lanes, np.nan)
@@ -181,10 +181,10 @@ def nonzeros(learner: Any) -> Array:
 
 
 def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> float:
-    """Return an estimate of the least strength at which all weights are zero: the dual norm of the mean gradient there.
+    """Return an estimate of the smallest strength at which all weights are zero.
 
-    The slopes at zero are centred where there is an intercept, which for the squared loss, the logistic loss and the
-    multinomial is what the best intercept makes of them.
+    It is the dual norm of the mean gradient at zero. With an intercept the slopes at zero are centred. For
+    squared, logistic and multinomial loss these are the slopes at the best intercept.
     """
     slopes = slopes_at_zero(loss, rows, setup.outputs)
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
@@ -196,7 +196,7 @@ def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> floa
     for r in range(setup.outputs):
         shares = small.value * np.repeat(weight * slopes[:, r], lengths)
         gradient[:, r] = np.bincount(small.index, shares, setup.features) / len(rows)
-    for norm in (penalty.with_faint_l1(), penalties.L1()):  # the first has no use for a weight of zero
+    for norm in (penalty.with_faint_l1(), penalties.L1()):  # the first is infinite if a weight of the penalty is zero
         top = float(norm.dual_norm(-gradient))
         if np.isfinite(top) and top > 0:
             return top
@@ -207,23 +207,23 @@ def strongest(penalty: Any, loss: Any, rows: Rows, setup: methods.Setup) -> floa
 
 
 def deciding_rows(n: int) -> int:
-    """Return how many of the first rows decide after n rows: a power of two, or 0 before there are enough."""
+    """Return how many of the first rows decide after n rows: a power of two, or 0 if there are too few."""
     return min(PREFIX, 1 << (n.bit_length() - 1)) if n >= FIRST else 0
 
 
 def needs_prefix(method: Any) -> bool:
-    """Return whether the step is to be found from the data."""
+    """Return whether the step is chosen from the data."""
     return isinstance(method.step, str)
 
 
 def check_theory(method: Any, penalty: Any, setup: methods.Setup) -> None:
-    """Raise if the step is to come from a theory that does not cover the problem."""
+    """Raise if step="theory" does not cover the problem."""
     if isinstance(method.step, str) and method.step == "theory":
         _diameter(penalty, setup, 1.0)
 
 
 def default_step(method: Any) -> float:
-    """Return the step before there are rows enough to choose."""
+    """Return the step in use while there are too few rows to choose one."""
     return float(method.first_step)
 
 
@@ -257,7 +257,7 @@ def choose_each(
 def _one_by_one(
     method: Any, penalty: Any, setup: methods.Setup, loss_call: Any, rows: Rows, candidates: Array
 ) -> float:
-    """Return the best of some steps: the better half after the first quarter of the rows, the best on the rest."""
+    """Return the best of some steps: the better half on the first quarter of the rows, the best of it on the rest."""
     tried = [(float(step), method.make(penalty, setup)) for step in candidates]
     begin = 0
     for end in (len(rows) // 4, len(rows)):
@@ -283,7 +283,7 @@ def _side_by_side(
     candidates: Array,
     threads: int = 1,
 ) -> Array:
-    """Return the same for each strength, trying the steps of one or several of them in one pass."""
+    """Return the same for each strength, with the steps of one or several strengths tried in one pass."""
     quarter = len(rows) // 4
     problems = {quarter: compressed(penalty, setup, rows[:quarter]), len(rows): (rows, penalty, setup)}
 
@@ -308,12 +308,14 @@ def _side_by_side(
         tried = ranked(some, np.tile(candidates, (len(some), 1)), 0, quarter)[:, : len(candidates) // 2]
         return ranked(some, tried, quarter, len(rows))[:, 0]
 
-    groups = [alphas[i : i + 2] for i in range(0, len(alphas), 2)]  # the better halves of two are as many as all of one
+    groups = [
+        alphas[i : i + 2] for i in range(0, len(alphas), 2)
+    ]  # the better halves of two strengths fill as many lanes as all steps of one
     return np.concatenate(list(parallel.each(best, groups, threads)))
 
 
 def compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:
-    """Return the same problem over the features that occur, where the penalty allows it."""
+    """Return the same problem over the features that occur, if the penalty allows it."""
     if not penalty.sums_over_features:
         return rows, penalty, setup
     small, used = rows.renumbered()
@@ -324,7 +326,7 @@ def slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
     """Return the slopes of the loss at the score 0, n × outputs."""
     z = np.zeros((len(rows), outputs))
     if loss.kind == "multiclass":
-        return loss.slope(z, rows.y[:, 0]) if outputs > 1 else z  # a single class so far has nothing to tell
+        return loss.slope(z, rows.y[:, 0]) if outputs > 1 else z  # there is one class so far
     return loss.slope(z, rows.y)
 
 
@@ -357,7 +359,7 @@ def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Ro
 
 
 def _diameter(penalty: Any, setup: methods.Setup, start: float) -> float:
-    """Return a bound on ‖w*‖₂: a ball's radius, or what αΩ(w*) ≤ F(0) gives."""
+    """Return a bound on ‖w*‖₂: the radius of a ball, or the bound from αΩ(w*) ≤ F(0)."""
     reach = penalty.reach(setup.alpha, start)
     if reach is None:
         raise ValueError(
