@@ -228,7 +228,7 @@ class Fobos(Method):
 @METHODS.part("rda")
 @record
 class RDA(Method):
-    """Regularized dual averaging: w = argmin <ḡ, w> + αΩ(w) + (γ/√t) (½‖w‖² + ρ‖w‖₁), ḡ the mean gradient.
+    """Regularised dual averaging: w = argmin <ḡ, w> + αΩ(w) + (γ/√t) (½‖w‖² + ρ‖w‖₁), ḡ the mean gradient.
 
     With a set it is Nesterov's dual averaging.
 

@@ -69,7 +69,7 @@ class _Batch(Linear):
         if self.fit_intercept and not coded.loss.has_best_intercept:
             apart = next(name for name, make in losses.LOSSES.items() if make().joint() == coded.loss)
             raise ValueError(
-                f"{coded.loss.label} in batch cannot have an intercept: use fit_intercept=False, or {apart!r}, which "
+                f"{coded.loss.label} in batch goes without an intercept: use fit_intercept=False, or {apart!r}, which "
                 "is one-vs-rest."
             )
         objective = Objective(

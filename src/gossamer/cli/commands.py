@@ -78,7 +78,7 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     )
     if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
         raise ValueError(
-            "--passes and --holdout read the data more than once, which is not possible for standard input and pipes."
+            "--passes and --holdout read the data again, which is not possible with standard input and pipes."
         )
     facts = {"penalty": options.penalty, "alpha": strategy.alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
