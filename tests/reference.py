@@ -111,7 +111,7 @@ def loss_link(loss, z):
 
 
 def feature_groups(groups, d):
-    """Return the groups as lists of features; groups are lists of features already, or one label a feature."""
+    """Return the groups as lists of features; groups are lists of features already, or one label per feature."""
     if groups is None:
         return [[j] for j in range(d)]
     if isinstance(groups[0], (int, np.integer, str)):

@@ -19,7 +19,7 @@ ALLOWED = {
     "text/text.hpp",
 }
 VOCABULARY = {"losses", "penalties", "groups", "projections", "schedules", "methods", "metrics"}
-FOUNDATION = {"validation", "registry", "frozen"}
+FOUNDATION = {"validation", "registry"}
 
 
 def longer_than(lines, folder, pattern):

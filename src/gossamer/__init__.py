@@ -1,6 +1,6 @@
 """Sparse linear models, online and in batch: minimise mean loss + α·Ω(w).
 
-Three nouns are the whole vocabulary: a loss, a penalty (or set), and a method or solver. Names load when first used.
+A problem has three parts: a loss, a penalty (or set), and a method or solver. Public names load when first used.
 """
 
 from importlib import import_module
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Every public name and the room it lives in, in the order one meets them.
+# Every public name, by the module or package it is in.
 _HOMES = {
     "penalties": (
         "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 NonNegativeGroupL2 KL "

@@ -3,14 +3,14 @@
 Every loss has
 
 - ``value(z, y)`` and ``slope(z, y)`` = ∂ℓ/∂z with its true sign (a subgradient at a kink),
-- ``link(z)``: what it predicts from z, a probability, a mean, or z itself,
-- ``lipschitz`` ≥ |slope| and ``smoothness`` ≥ change of slope per change of z, or None where there is no such number,
+- ``link(z)``: the prediction from z: a probability, a mean, or z itself,
+- ``lipschitz`` ≥ |slope| and ``smoothness`` ≥ change of slope per change of z, or None if there is no bound,
 - ``kind``: "binary" (y = ±1), "regression" (y real), "multiclass" (y = 0 … k−1) or "multitask".
 
 Arrays go in and come out; z and y broadcast. All losses are finite and accurate for |z| up to 1e8.
 
-What the rest of the library must know about a loss is said by its class too: see `Loss` for the facts and verbs, and
-`Link` for what a loss may predict. A class joins by `LOSSES.part`.
+What the rest of the library must know about a loss is on its class too: see `Loss` for the facts and methods, and
+`Link` for what a loss may predict. `LOSSES.part` registers a class.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def _doubles(v: Any, name: str, ndim: tuple[int, ...] = ANY) -> Array:
 
 
 class Link(Enum):
-    """What a loss predicts from z: a closed set, so that exports to other languages can know all of it."""
+    """What a loss predicts from z: a closed set, so that every export can handle all of it."""
 
     IDENTITY = "identity"  # z
     EXP = "exp"  # e^z
     SIGMOID = "sigmoid"  # 1 / (1 + e^{−z})
     SIGMOID_OF_TWICE = "sigmoid2"  # 1 / (1 + e^{−2z})
     SOFTMAX = "softmax"  # e^{z_r} / Σ_s e^{z_s}
-    OWN = "own"  # a function of the user's own
+    OWN = "own"  # a custom function
 
     @property
     def is_probability(self) -> bool:
@@ -71,19 +71,19 @@ class Link(Enum):
 
 
 class Loss:
-    """What all losses share: the facts and verbs that the library asks for."""
+    """What all losses share: the facts and methods that the library uses."""
 
     kind: str
     predicts: Link = Link.IDENTITY
     lipschitz: float | None = None
     smoothness: float | None = None
     compiled: bool = True  # whether the core computes it
-    taken_as_smooth: bool = False  # whether it is said to have a slope everywhere, which cannot be checked
+    taken_as_smooth: bool = False  # whether it is assumed to have a slope everywhere, which cannot be checked
     has_conjugate: bool = True
     has_best_intercept: bool = True  # whether batch solvers can find the best intercept
     for_interior_point: bool = False  # whether truncated Newton steps are known to converge
     bounds: tuple[str, ...] = ()  # the bounds of boosting that hold for it
-    template: float = 1.0  # what Σ_j a_j |x_ij| may be at most in the exponential bound of boosting
+    template: float = 1.0  # upper bound on Σ_j a_j |x_ij| in the exponential bound of boosting
 
     def value(self, z: Any, y: Any) -> Any:
         """Return ℓ(z, y)."""
@@ -94,12 +94,12 @@ class Loss:
         raise NotImplementedError
 
     def link(self, z: Any) -> Any:
-        """Return the prediction that z stands for."""
+        """Return the prediction from z."""
         raise NotImplementedError
 
     @property
     def label(self) -> str:
-        """What errors call it."""
+        """Its name in error messages."""
         return type(self).__name__
 
     @property
@@ -108,7 +108,7 @@ class Loss:
         return self.predicts.is_probability
 
     def joint(self) -> Loss | None:
-        """Return the loss of all classes at once that stands for this one with more than two, if there is one."""
+        """Return the joint loss of all classes that replaces this one for more than two classes, or None."""
         return None
 
     def longest_slope(self, order: float, outputs: int) -> float:
@@ -140,7 +140,7 @@ class _ScalarLoss(Loss):
         return self._apply(_core.loss_slope, z, y)
 
     def link(self, z: Any) -> Any:
-        """Return the prediction that z stands for."""
+        """Return the prediction from z."""
         z = _doubles(z, "z")
         out = np.empty(z.shape)
         _core.loss_link(self._core(), z.reshape(-1), out.reshape(-1))
@@ -160,7 +160,7 @@ class _ScalarLoss(Loss):
         return out[()]
 
     def check_targets(self, y: Any) -> Array:
-        """Return `y` as float64 if every entry is a target of this loss, and say which is not otherwise."""
+        """Return `y` as float64 if every entry is a target of this loss; raise otherwise."""
         return _doubles(y, "y")
 
 
@@ -259,8 +259,8 @@ class SquaredHinge(_MarginLoss):
 class Exponential(_MarginLoss):
     """Exponential loss: e^{−yz}, y = ±1, the loss of boosting.
 
-    Its minimiser is half the log odds, so the link is 1 / (1 + e^{−2z}). Past −yz = 600 the loss goes on along its
-    tangent, so that it stays finite.
+    Its minimiser is half the log odds, so the link is 1 / (1 + e^{−2z}). Beyond −yz = 600 the loss continues along
+    its tangent, so it stays finite.
 
     Examples
     --------
@@ -427,7 +427,7 @@ class Quantile(_RegressionLoss):
 class Poisson(_RegressionLoss):
     """Poisson loss with the log link: e^z − yz, y ≥ 0 (the constant log y! is left out).
 
-    Its link is the mean e^z. Past z = 600 the loss goes on along its tangent, so that it stays finite.
+    Its link is the mean e^z. Beyond z = 600 the loss continues along its tangent, so it stays finite.
 
     Examples
     --------
@@ -526,10 +526,10 @@ class Tweedie(_RegressionLoss):
 @LOSSES.part()
 @record
 class CompiledLoss(_ScalarLoss):
-    """A loss of your own at full speed: two compiled functions of (z, y), as `scipy.LowLevelCallable` objects.
+    """A custom loss at full speed: two compiled functions of (z, y), as `scipy.LowLevelCallable` objects.
 
-    Their signature is ``double (double, double)``; a numba ``cfunc`` or a ctypes function gives one. That the loss is
-    convex, and its slope the derivative of its value in z, is up to you.
+    Their signature is ``double (double, double)``; a numba ``cfunc`` or a ctypes function gives one. It is not
+    checked that the loss is convex, and that its slope is the derivative of its value in z.
 
     Parameters
     ----------
@@ -538,11 +538,11 @@ class CompiledLoss(_ScalarLoss):
     kind : "regression" or "binary"
         What y holds: real targets, or ±1.
     lipschitz, smoothness : float, optional
-        Bounds on |slope| and on its change, where they exist.
+        Bounds on |slope| and on its change, if they exist.
 
     Examples
     --------
-    A Python function turned into a C function by ctypes (a compiled one is what makes it fast):
+    A Python function turned into a C function by ctypes (only a compiled one is fast):
 
     >>> import ctypes, scipy, gossamer as gs
     >>> double = ctypes.c_double
@@ -618,7 +618,7 @@ class _MulticlassLoss(Loss):
         return out if rows else out[0]
 
     def link(self, z: Any) -> Any:
-        """Return the prediction that z stands for, in the shape of z."""
+        """Return the prediction from z, in the shape of z."""
         z = _doubles(z, "z", (1, 2))
         rows = np.atleast_2d(z)
         out = np.empty_like(rows)
@@ -630,26 +630,26 @@ class _MulticlassLoss(Loss):
         z = _doubles(z, "z", (1, 2))
         rows = np.atleast_2d(z)
         if rows.shape[1] < 2:
-            raise ValueError(f"{type(self).__name__} needs at least 2 outputs a row; z is {shape_words(z.shape)}.")
+            raise ValueError(f"{type(self).__name__} needs at least 2 outputs per row; z is {shape_words(z.shape)}.")
         y = self.check_targets(y, rows.shape[1]).reshape(-1)
         if len(y) != len(rows):
-            raise ValueError(f"y must hold one class a row of z; z has {len(rows)} rows and y has {len(y)} entries.")
+            raise ValueError(f"y must hold one class per row of z; z has {len(rows)} rows and y has {len(y)} entries.")
         return rows, y, z.ndim == 2
 
     def check_targets(self, y: Any, outputs: int) -> Array:
-        """Return `y` as int64 if every entry is a class 0 … outputs − 1, and say which is not otherwise."""
+        """Return `y` as int64 if every entry is a class 0 … outputs − 1; raise otherwise."""
         y = _doubles(y, "y", (0, 1))
         bad = (y != np.floor(y)) | (y < 0) | (y >= outputs)
         _refuse_targets(type(self).__name__, y, bad, f"classes 0 to {outputs - 1}")
         return y.astype(np.int64)
 
     def longest_slope(self, order: float, outputs: int) -> float:
-        """Return the length of e_r − e_y, the longest there is."""
+        """Return the norm of e_r − e_y, the longest slope."""
         assert self.lipschitz is not None
         return float(self.lipschitz) if outputs == 1 else float(2 ** (1 / order))
 
     def best_constant(self, y: Array, outputs: int, weights: Array) -> Array:
-        """Return the logarithms of the shares of the classes, their mean taken away."""
+        """Return the logarithms of the class frequencies, centred."""
         share = np.bincount(y[:, 0].astype(np.intp), weights, minlength=outputs)
         logs = np.log(np.maximum(share, share.sum() * 1e-6))
         return logs - logs.mean()
@@ -748,7 +748,7 @@ class Multitask(Loss):
 
 @record
 class OwnLoss(Loss):
-    """A Python object with `value` and `slope` as a loss: what else it says of itself is found out here, once."""
+    """A Python object with `value` and `slope`, wrapped as a loss; its other facts are read here, once."""
 
     given: Any
     kind: str
@@ -763,7 +763,7 @@ class OwnLoss(Loss):
 
     @property
     def label(self) -> str:
-        """What errors call it: its own class."""
+        """Its name in error messages: that of its own class."""
         return type(self.given).__name__
 
     @property
@@ -793,7 +793,7 @@ class OwnLoss(Loss):
 
 
 class NumPyLoss:
-    """The mean loss of a Python object with `value` and `slope`, one or more outputs added up."""
+    """The mean loss of a Python object with `value` and `slope`, summed over outputs."""
 
     has_curvature = False
 
@@ -816,7 +816,7 @@ class NumPyLoss:
         return self.slopes(Z, b, S)
 
     def _root(self, z: Array, y: Array, b: float) -> float:
-        """Return the root of φ(b) = Σ p slope(z + b): secant steps inside a bracket, halved when they do not help."""
+        """Return the root of φ(b) = Σ p slope(z + b): secant steps inside a bracket, and bisection."""
 
         def phi(at: float) -> float:
             return float(np.sum(self.p * self.loss.slope(z + at, y)))
@@ -841,7 +841,7 @@ class NumPyLoss:
         return low / 2 + high / 2
 
     def conjugate(self, S: Array) -> float:
-        """Return ∞: the conjugate of a loss of one's own is not known."""
+        """Return ∞: the conjugate of a custom loss is not known."""
         return math.inf
 
 
@@ -858,7 +858,7 @@ def resolve(spec: Any) -> Any:
 
 
 def as_loss(spec: Any, kind: str | None = None) -> Loss:
-    """Return the loss called `spec` with all facts and verbs: an object of one's own is wrapped.
+    """Return the loss called `spec` with all facts and verbs: a custom object is wrapped.
 
     `kind` is what such an object is used for; without it, what it says, or "regression".
     """

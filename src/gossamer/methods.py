@@ -1,10 +1,10 @@
 """Online methods: how the weights follow the gradients.
 
-A method is a frozen setting. `step` is a number c, a schedule (`Constant`, `InverseSqrt`, `InverseTime`, or any
+A method is a frozen record. `step` is a number c, a schedule (`Constant`, `InverseSqrt`, `InverseTime`, or any
 function of an array of rounds t = 1, 2, …), ``"theory"`` for the papers' rule from the problem's constants, or
-``"auto"``, which tries several on the first rows and keeps the one that predicted best. A number means c / √t where the
-theory asks for a decreasing step (`Fobos`, `TruncatedGradient`, `Subgradient`, `ExponentiatedGradient`), and c itself
-for `AdaGrad` and `FTRL`, whose steps decrease by themselves.
+``"auto"``, which tries several on the first rows and keeps the one that predicted best. A number means c / √t for
+methods whose theory needs a decreasing step (`Fobos`, `TruncatedGradient`, `Subgradient`, `ExponentiatedGradient`), and
+c itself for `AdaGrad` and `FTRL`, which adapt their steps.
 """
 
 from __future__ import annotations
@@ -19,32 +19,34 @@ from gossamer import _core
 from gossamer.frozen import record
 from gossamer.penalties import PENALTIES, Penalty
 from gossamer.registry import Registry, Settings, refusal
-from gossamer.schedules import Constant, InverseSqrt, InverseTime
-from gossamer.validation import Array, number
+from gossamer.schedules import Constant, steps
+from gossamer.validation import Array, number, whole
 
 __all__ = ["FTRL", "RDA", "AdaGrad", "ExponentiatedGradient", "Fobos", "Pegasos", "Subgradient", "TruncatedGradient"]
 
-METHODS = Registry("method", ("make", "schedule"))
+METHODS = Registry("method", ("make", "steps"))
 
 
 class Method(Settings):
-    """What all methods share: the schedule of steps, and the facts and verbs that the library asks for."""
+    """What all methods share: the steps, and the facts and methods that the library uses."""
 
-    decreasing: ClassVar[bool] = True  # whether a number c stands for c / √t
+    decreasing: ClassVar[bool] = True  # whether a number c means c / √t
     grows: ClassVar[bool] = True  # whether features and outputs can be added to a learner
-    first_step: ClassVar[float] = 0.1  # the step before there are rows enough to choose one
-    handles_coupled: ClassVar[bool] = False  # whether it can handle penalties that couple features
+    first_step: ClassVar[float] = 0.1  # the step while there are too few rows to choose one
+    handles_coupled: ClassVar[bool] = False  # whether it handles penalties that couple features
     has_lanes: ClassVar[bool] = False  # whether there are rules for many strengths at once
 
     def step_for(self, setup: Setup) -> Any:
-        """Return what the step is set by in this problem."""
+        """Return the step for this problem."""
         return self.step  # type: ignore[attr-defined]
 
-    def schedule(self, step: Any) -> Any:
-        """Return the function of t that `step` stands for."""
+    def steps(self, step: Any, first: int, count: int) -> Array:
+        """Return the steps of rounds `first` … `first + count − 1`."""
         if callable(step):
-            return step
-        return InverseSqrt(step) if self.decreasing else Constant(step)
+            return steps(step, first, count)
+        if self.decreasing:
+            return step / np.sqrt(np.arange(first, first + count, dtype=np.float64))
+        return np.full(count, float(step))
 
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         """Return the steps that "auto" tries, multiples of a natural scale of the problem.
@@ -60,7 +62,7 @@ class Method(Settings):
     # What it handles
 
     def refusal(self, penalty: Penalty, setup: Setup) -> ValueError | None:
-        """Return an error that says why it cannot handle a penalty, or None if it can."""
+        """Return the error that says why it cannot handle a penalty, or None if it can."""
         why = penalty.not_online or self._objection(penalty, setup)
         if why is None and not (self.handles_coupled or penalty.acts_on_rows):
             why = (
@@ -70,11 +72,11 @@ class Method(Settings):
         return None if why is None else refusal(type(self).__name__, penalty.label, *why)
 
     def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
-        """Return why it cannot handle a penalty, and what would do."""
+        """Return why it cannot handle a penalty, and what to use instead."""
         return None
 
     def cost(self, penalty: Penalty) -> str:
-        """Return what an example costs with a penalty that it can handle (see `Penalty.lazy_cost`)."""
+        """Return the cost per example with a penalty that it can handle (see `Penalty.lazy_cost`)."""
         return "z k"
 
     def handles_path(self, penalty: Penalty) -> bool:
@@ -82,7 +84,7 @@ class Method(Settings):
         return self.has_lanes and _on_path(penalty)
 
     def path_refusal(self, penalty: Penalty) -> ValueError | None:
-        """Return an error that says why there is no rule for many strengths at once, or None where there is one."""
+        """Return the error that says why there is no rule for many strengths at once, or None if there is one."""
         if self.handles_path(penalty):
             return None
         if not self.has_lanes:
@@ -99,7 +101,7 @@ class Method(Settings):
     # Learners
 
     def compiled(self) -> Any:
-        """Return the compiled method, which has rules for penalties on rows."""
+        """Return the compiled method."""
         raise NotImplementedError
 
     def make(self, penalty: Penalty, setup: Setup) -> Any:
@@ -120,19 +122,23 @@ class Method(Settings):
         """Return the learner of a penalty that couples features."""
         raise NotImplementedError
 
-    def make_lanes(self, penalty: Penalty, setup: Setup, alphas: Array, steps: Array, together: int = 0) -> Any:
-        """Return a new learner with lanes for a penalty that `path_refusal` accepts.
+    def make_lanes(self, penalty: Penalty, setup: Setup, lanes: Lanes, together: int = 0) -> Any:
+        """Return a new learner with many lanes, or raise if there is no rule for them.
 
-        Lanes that are not together learn on several threads; what they learn is the same. 0 is what is fastest.
+        `together` is how many lanes learn on one thread; 0 is the fastest number. The result does not depend on it.
         """
+        refused = self.path_refusal(penalty)
+        if refused is not None:
+            raise refused
         rows = penalty.rows(setup.features)
         assert rows is not None
+        alphas, steps = np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps)
         own = _core.Setup(setup.features, setup.outputs, alphas, steps, setup.fit_intercept)
         return _core.learner(self.compiled(), *rows, own, together)
 
 
 def _mean_square(rows: Any) -> float:
-    """Return the mean ‖x‖², or 1 where that is 0."""
+    """Return the mean ‖x‖², or 1 if that is 0."""
     return float(rows.squared_norms().mean()) or 1.0
 
 
@@ -141,13 +147,13 @@ def _on_path(penalty: Penalty) -> bool:
 
 
 def _named(parts: Registry, holds: Callable[[Any], bool]) -> list[str]:
-    """Return the first name of every class whose default has a property, in the order of the registry."""
+    """Return the first name of every part whose default satisfies `holds`, in the order of the registry."""
     return [parts.name_of(part) or "" for part in parts.defaults() if holds(part)]
 
 
 @record
 class Setup:
-    """What a learner is made with, besides its method and penalty."""
+    """The settings of a learner besides its method and penalty."""
 
     features: int
     outputs: int
@@ -159,6 +165,14 @@ class Setup:
         """Return the compiled form."""
         strength = self.alpha if alpha is None else alpha
         return _core.Setup(self.features, self.outputs, strength, self.fit_intercept, self.average)
+
+
+@record
+class Lanes:
+    """The regularization strength and the step of each lane of a learner (core/path/lane_rule.hpp)."""
+
+    alphas: Array
+    steps: Array
 
 
 def _check_step(step: Any, numbers_only: bool = False) -> None:
@@ -212,17 +226,6 @@ class Fobos(Method):
         return penalty.online_primal(setup)
 
 
-@record
-class _Gamma:
-    """γ in every round; unlike a step it may be zero."""
-
-    gamma: float
-    may_be_zero: ClassVar[bool] = True
-
-    def __call__(self, t: Any) -> Any:
-        return np.full(len(t), self.gamma)
-
-
 @METHODS.part("rda")
 @record
 class RDA(Method):
@@ -233,7 +236,7 @@ class RDA(Method):
     Parameters
     ----------
     gamma : number, "theory" or "auto"
-        γ > 0; "theory" is G / D. γ = 0 is allowed where the penalty is strongly convex (`L2Squared`, `ElasticNet`).
+        γ > 0; "theory" is G / D. γ = 0 is allowed if the penalty is strongly convex (`L2Squared`, `ElasticNet`).
     rho : float
         ρ ≥ 0: extra ℓ1 that fades like 1/√t; for penalties with an ℓ1 part.
 
@@ -262,12 +265,8 @@ class RDA(Method):
 
     @property
     def step(self) -> Any:
-        """γ, which the step is set by."""
+        """γ, which sets the step."""
         return self.gamma
-
-    def schedule(self, step: Any) -> Any:
-        """Return γ for every round."""
-        return _Gamma(float(step))
 
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         return 1.0 / super().candidates(h, slope, rows)
@@ -298,8 +297,8 @@ class RDA(Method):
 class AdaGrad(Method):
     """Diagonal AdaGrad with scale-free steps: feature j moves by η / (m_j √s_j), s_j = Σ ‖g_j‖², m_j the largest |x_j|.
 
-    One s_j a feature, shared by its outputs, so that penalties on rows keep their exact prox. Dividing by m_j makes the
-    result independent of the units of each feature.
+    There is one s_j per feature, shared by its outputs, so that penalties on rows keep their exact prox. Dividing by
+    m_j makes the result independent of the units of each feature.
 
     Parameters
     ----------
@@ -331,7 +330,7 @@ class AdaGrad(Method):
             raise ValueError(f"form must be 'rda' or 'fobos'; {self.form!r} was given.")
 
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
-        return (slope / h) * 2.0 ** np.arange(-8, 0)  # it follows the scale of the features by itself
+        return (slope / h) * 2.0 ** np.arange(-8, 0)  # it adapts to the scale of the features
 
     def cost(self, penalty: Penalty) -> str:
         lazy = self.form == "fobos" and penalty.sums_over_features and penalty.lazy_cost != "z k"
@@ -392,7 +391,7 @@ class TruncatedGradient(Method):
     period : int
         K ≥ 1.
     threshold : float
-        θ > 0; weights larger than it are left alone. K = 1 and θ = ∞ is FOBOS with ℓ1.
+        θ > 0; larger weights are not changed. K = 1 and θ = ∞ is FOBOS with ℓ1.
 
     References
     ----------
@@ -411,8 +410,7 @@ class TruncatedGradient(Method):
 
     def __post_init__(self) -> None:
         _check_step(self.step)
-        if not isinstance(self.period, (int, np.integer)) or isinstance(self.period, bool) or self.period < 1:
-            raise ValueError(f"period must be a whole number, 1 or more; {self.period!r} was given.")
+        whole(self.period, "period")
         if not self.threshold > 0:
             raise ValueError(f"threshold must be positive; {self.threshold!r} was given.")
 
@@ -428,7 +426,7 @@ class TruncatedGradient(Method):
 @METHODS.part("subgradient")
 @record
 class Subgradient(Method):
-    """Subgradient descent: w − η_t (g_t + α ξ_t), ξ_t ∈ ∂Ω(w_t). The baseline that never reaches zero.
+    """Subgradient descent: w − η_t (g_t + α ξ_t), ξ_t ∈ ∂Ω(w_t). A baseline: its weights never reach zero.
 
     Parameters
     ----------
@@ -453,7 +451,7 @@ class Subgradient(Method):
         return None
 
     def cost(self, penalty: Penalty) -> str:
-        return "z k + a"  # near zero a weight jumps from side to side: there is no closed form
+        return "z k + a"  # near zero a weight oscillates: there is no closed form
 
     def compiled(self) -> Any:
         return _core.Subgradient()
@@ -485,16 +483,16 @@ class Pegasos(Method):
 
     @property
     def step(self) -> Any:
-        """The step is set by alpha."""
+        """1: alpha sets the step."""
         return 1.0
 
     def step_for(self, setup: Setup) -> Any:
         """Return α."""
         return setup.alpha
 
-    def schedule(self, step: Any) -> Any:
-        """Return 1/(αt)."""
-        return InverseTime(step)
+    def steps(self, step: Any, first: int, count: int) -> Array:
+        """Return 1 / (αt)."""
+        return 1.0 / (step * np.arange(first, first + count, dtype=np.float64))
 
     def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
         if not penalty.is_half_square:
@@ -510,7 +508,7 @@ class Pegasos(Method):
 @METHODS.part("eg")
 @record
 class ExponentiatedGradient(Method):
-    """Exponentiated gradient ±: multiplicative updates on ‖w‖₁ ≤ radius, each output by itself.
+    """Exponentiated gradient ±: multiplicative updates on ‖w‖₁ ≤ radius, for each output separately.
 
     Parameters
     ----------
@@ -568,8 +566,8 @@ def resolve(spec: Any) -> Any:
 def resolve_for(spec: Any, penalty: Penalty, loss: Any) -> Any:
     """Return the method called `spec`.
 
-    "auto" is FOBOS where the penalty couples features, and AdaGrad otherwise: in its dual form, which is sparser, or in
-    its primal form for regression, where it predicts better.
+    "auto" is FOBOS if the penalty couples features, and AdaGrad otherwise: in its dual form, which is sparser, or for
+    regression in its primal form, which predicts better.
     """
     if isinstance(spec, str) and spec == "auto":
         form = "fobos" if loss.kind == "regression" else "rda"

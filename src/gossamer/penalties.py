@@ -1,11 +1,11 @@
-"""Penalties Ω(w) and sets: one thing, with the same verbs.
+"""Penalties Ω(w) and sets, with the same methods.
 
-Every one has
+Every penalty has
 
 - ``value(w)``: Ω(w); for a set 0 inside and ∞ outside,
-- ``prox(v, step)`` = argmin_w ½‖w − v‖² + step · Ω(w); for a set the projection, whatever the step,
-- ``dual_norm(v)``: the least λ ≥ 0 with v ∈ λ ∂Ω(0). That is the dual norm where Ω is a norm, and the strength from
-  which on w = 0 is optimal in every case. A ball has the dual norm of the norm it bounds.
+- ``prox(v, step)`` = argmin_w ½‖w − v‖² + step · Ω(w); for a set the projection, for any step,
+- ``dual_norm(v)``: the smallest λ ≥ 0 with v ∈ λ ∂Ω(0). If Ω is a norm, that is its dual norm; in every case it is the
+  smallest strength at which w = 0 is optimal. A ball has the dual norm of the norm it bounds.
 - ``is_set``: True for a set.
 
 w is a vector over the features, or a matrix with one row per feature and one column per output. Group penalties take
@@ -13,17 +13,17 @@ rows as groups, or the user's groups of features (over all outputs); all others 
 Weights are one number per feature (`L1` and its kin) or one per group. The strength α belongs to the estimator, not to
 the penalty.
 
-A point counts as inside a set when it is so up to rounding: 1e-9 of the radius, 1e-4 in float32.
+A point counts as inside a set up to rounding error: 1e-9 of the radius, 1e-4 in float32.
 
-What the rest of the library must know about a penalty is said by its class too: see `Penalty` for the facts and verbs,
-which have an answer for a penalty of which nothing else is known. A class joins by `PENALTIES.part`.
+What the rest of the library must know about a penalty is on its class too: see `Penalty` for the facts and methods and
+their defaults. `PENALTIES.part` registers a class.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -89,16 +89,16 @@ def _step(step: Any) -> float:
 
 
 class Penalty:
-    """What all penalties share: settings that compare by value, and the facts and verbs that the library asks for.
+    """What all penalties share: equality by value, and the facts and methods that the library uses.
 
-    The answers here are those of a norm that couples all features and has nothing but a prox.
+    The defaults are those of a norm that couples all features and has only a prox.
     """
 
     is_set: bool = False
     constrains: bool = False  # whether Ω is ∞ somewhere
     penalises: bool = True  # whether Ω is anything but 0
     is_l1: bool = False  # whether Ω(w) = Σ_j a_j |w_j|
-    has_l1: bool = False  # whether it has an ℓ1 part that more ℓ1 can be added to
+    has_l1: bool = False  # whether it has an ℓ1 part, to which more ℓ1 can be added
     is_half_square: bool = False  # whether Ω(w) = ½‖w‖²
     has_dual_norm: bool = True
     slope_order: float = math.inf  # which norm of a row of the gradient `limits` bounds: 1, 2 or ∞
@@ -115,12 +115,12 @@ class Penalty:
         raise NotImplementedError
 
     def dual_norm(self, v: Any) -> float:
-        """Return the least λ ≥ 0 with v ∈ λ ∂Ω(0)."""
+        """Return the smallest λ ≥ 0 with v ∈ λ ∂Ω(0)."""
         raise TypeError(f"{self.label} has no dual norm: it is neither a norm nor the ball of one.")
 
     @property
     def label(self) -> str:
-        """What errors call it."""
+        """Its name in error messages."""
         return type(self).__name__
 
     def __eq__(self, other: object) -> bool:
@@ -143,11 +143,11 @@ class Penalty:
     # Over some of the features
 
     def restricted(self, features: Array) -> Any:
-        """Return Ω over some of the features; for a sum over features."""
+        """Return Ω over some of the features, for a sum over features."""
         return self if self.weights is None else replace(self, weights=self.weights[features])  # type: ignore[type-var]
 
     def unpenalised(self) -> Array | None:
-        """Return the features that no strength makes zero, their weights being 0; None if there are none."""
+        """Return the features whose weight in the penalty is 0, or None if there are none."""
         return None if self._all_penalised or self.groups is not None else np.flatnonzero(self.weights == 0)
 
     # Strengths and bounds
@@ -158,7 +158,7 @@ class Penalty:
         return False
 
     def with_faint_l1(self) -> Any:
-        """Return Ω, with a faint ℓ1 part where no strength would make all weights zero otherwise."""
+        """Return Ω, with a small ℓ1 part if no strength would make all weights zero otherwise."""
         return self
 
     def reach(self, alpha: float, start: float) -> float | None:
@@ -167,23 +167,23 @@ class Penalty:
 
     # Online learning
 
-    not_online: tuple[str, str] | None = None  # why it cannot be learned with online, and what would do
+    not_online: tuple[str, str] | None = None  # why it cannot be used online, and what to use instead
     on_rows: bool = False  # whether it takes the row of a feature over all outputs as one block, unless given groups
 
-    # What an example costs, with z non-zeros, k outputs, d features, T rounds so far: for row-wise rules whose features
-    # catch up on the rounds they were away (a in all), and for the rules of `online_primal` and `online_dual`.
+    # The cost of an example with z non-zeros, k outputs, d features and T rounds so far: for row-wise rules, whose
+    # features catch up on the rounds they missed (a in all), and for the rules of `online_primal` and `online_dual`.
     lazy_cost: str = "z k"
     primal_cost: str = "d k"
     dual_cost: str = "d k"
 
     @property
     def sums_over_features(self) -> bool:
-        """Whether it is the same function of every feature's row of W, weights apart, added up."""
+        """Whether it is a sum over features of the same function of each row of W, apart from weights."""
         return False
 
     @property
     def acts_on_rows(self) -> bool:
-        """Whether it is a function of each feature's row of W by itself: `rows` returns something."""
+        """Whether it acts on each feature's row of W separately: `rows` does not return None."""
         return self.sums_over_features
 
     def rows(self, features: int) -> tuple[Any, Any] | None:
@@ -195,25 +195,26 @@ class Penalty:
         raise TypeError(f"There is no online rule for {self.label}.")
 
     def online_primal(self, setup: Setup) -> Any:
-        """Return a learner for FOBOS, where the penalty couples features."""
+        """Return a learner for FOBOS, for a penalty that couples features."""
         return _core.eager_fobos(self.whole_prox(setup), setup.core())
 
     def online_dual(self, setup: Setup) -> Any:
-        """Return a learner for RDA, where the penalty couples features."""
+        """Return a learner for RDA, for a penalty that couples features."""
         return _core.eager_rda(self.whole_prox(setup), setup.core())
 
     def _weights_over(self, features: int) -> Any:
         """Return the weights, one per feature, or None."""
         if self.weights is not None and len(self.weights) != features:
             raise ValueError(
-                f"The penalty needs one weight a feature: it has {len(self.weights)}, the data has {features} features."
+                f"The penalty needs one weight per feature: it has {len(self.weights)} weights, "
+                f"the data has {features} features."
             )
         return self.weights
 
     # Certificates (see gossamer.batch.certificates); G is the gradient of the loss
 
     def has_dual(self, alpha: float) -> bool:
-        """Return whether slopes, shrunk, always give a finite bound that is reached at the optimum."""
+        """Return whether scaled slopes always give a finite lower bound that is tight at the optimum."""
         return alpha > 0 and self.has_dual_norm and self._all_penalised
 
     def shrinkages(self, alpha: float, G: Array) -> list[tuple[float, float]]:
@@ -224,7 +225,7 @@ class Penalty:
         return [(s, 0.0)] if at_one is None else [(s, 0.0), (1.0, at_one)]
 
     def conjugate(self, alpha: float, G: Array) -> float | None:
-        """Return (αΩ)*(−G) where it is finite for every G, None where it is not."""
+        """Return (αΩ)*(−G) if it is finite for every G, else None."""
         return None
 
     def _strengths(self, alpha: float, ndim: int = 1) -> Any:
@@ -236,7 +237,7 @@ class Penalty:
     # Batch solvers
 
     def limits(self, alpha: float) -> Any:
-        """Return up to which norm of order `slope_order` of a row of the gradient W_j is zero for sure, or None."""
+        """Return the bound on the norm of order `slope_order` of a gradient row up to which W_j = 0, or None."""
         return None
 
     def single_form(self, features: int) -> tuple[Any, Any] | None:
@@ -249,7 +250,7 @@ class Penalty:
 
     # Boosting
 
-    rows_kin: str = ""  # for a norm of all weights: what to use for one norm per feature
+    rows_kin: str = ""  # for a norm of all weights: the penalty with one norm per feature
 
     def boosted(self) -> tuple[Any, Any] | None:
         """Return the compiled form on the row of one feature and that on all of W (or None); None if there is none."""
@@ -265,7 +266,7 @@ class _Elementwise(Penalty):
     def _weights_for(self, w: Array) -> Any:
         if self.weights is not None and len(self.weights) != len(w):
             raise ValueError(
-                f"weights must hold one number a feature: there are {len(self.weights)} weights, "
+                f"weights must hold one number per feature: there are {len(self.weights)} weights, "
                 f"and {len(w)} features in {shape_words(w.shape)}."
             )
         return self.weights
@@ -337,7 +338,7 @@ class _Blockwise(Penalty):
 
 
 class _Euclidean(_Blockwise):
-    """‖·‖₂ of every block, which online rules know however large the blocks."""
+    """‖·‖₂ of every block, for which there are online rules for blocks of any size."""
 
     primal_cost = dual_cost = "z k"
 
@@ -361,7 +362,7 @@ class _Grouped(_Blockwise):
         object.__setattr__(self, "groups", _parsed(self.groups))
         if self.groups is not None and self.weights is not None and len(self.weights) != len(self.groups):
             raise ValueError(
-                f"weights must hold one number a group: there are {len(self.weights)} weights and "
+                f"weights must hold one number per group: there are {len(self.weights)} weights and "
                 f"{len(self.groups)} groups."
             )
 
@@ -374,7 +375,7 @@ class _Grouped(_Blockwise):
             return self.weights, self.groups.ordered, self.groups.starts
         if self.weights is not None and len(self.weights) != len(w):
             raise ValueError(
-                f"weights must hold one number a row: there are {len(self.weights)} weights, and w is "
+                f"weights must hold one number per row: there are {len(self.weights)} weights, and w is "
                 f"{shape_words(w.shape)}."
             )
         return self.weights, None, None
@@ -393,7 +394,7 @@ class _Grouped(_Blockwise):
         return None if self.groups is not None else self._on_singles(features)
 
     def _on_singles(self, features: int) -> tuple[Any, Any] | None:
-        """Return the compiled form and weights where every row is one number, if that is a simpler penalty."""
+        """Return the compiled form and weights of a simpler penalty if every row is one number, or None."""
         return None
 
     def block_form(self, features: int) -> tuple[Any, Any, Any, Any] | None:
@@ -410,7 +411,7 @@ def _parsed(groups: Any) -> Groups | None:
 
 
 def _feature_groups(groups: Groups | None, features: int, weights: Any = None) -> Any:
-    """Return the compiled groups of features: the user's, rows where there are none."""
+    """Return the compiled groups of features: the user's, or rows if there are none."""
     if groups is None:
         return _core.FeatureGroups(None, None, weights)
     groups.check_covers(features)
@@ -427,7 +428,7 @@ class L1(_Elementwise):
     Parameters
     ----------
     weights : vector, optional
-        One a_j ≥ 0 a feature; 0 leaves a feature unpenalised.
+        One a_j ≥ 0 per feature; 0 leaves a feature unpenalised.
 
     Examples
     --------
@@ -451,7 +452,7 @@ class L1(_Elementwise):
         return self._strengths(alpha)
 
 
-FAINT = 1e-3  # the least share of ℓ1 by which a grid of strengths is laid out
+FAINT = 1e-3  # the smallest share of ℓ1 used to choose a grid of strengths
 
 
 def _check_ratio(ratio: Any) -> None:
@@ -463,14 +464,14 @@ def _check_ratio(ratio: Any) -> None:
 @PENALTIES.part("elastic_net")
 @record
 class ElasticNet(_Elementwise):
-    """Elastic net: Ω(w) = Σ_j a_j (ρ |w_j| + (1 − ρ) ½ w_j²), ρ = `l1_ratio`; its prox is ℓ1's, then a scaling.
+    """Elastic net: Ω(w) = Σ_j a_j (ρ |w_j| + (1 − ρ) ½ w_j²), ρ = `l1_ratio`; its prox is that of ℓ1, scaled.
 
     Parameters
     ----------
     l1_ratio : float
         The share ρ of ℓ1, between 0 and 1.
     weights : vector, optional
-        One a_j ≥ 0 a feature.
+        One a_j ≥ 0 per feature.
 
     Examples
     --------
@@ -496,7 +497,7 @@ class ElasticNet(_Elementwise):
 
     @property
     def lazy_cost(self) -> str:  # type: ignore[override]
-        """With unequal weights there is no closed form."""
+        """Unequal weights have no closed form."""
         return "z k" if self.weights is None else "z k + a"
 
     def with_faint_l1(self) -> Any:
@@ -525,14 +526,14 @@ class ElasticNet(_Elementwise):
 class Berhu(_Elementwise):
     """Reverse Huber: Ω(w) = Σ_j a_j b(w_j), b(w) = |w| for |w| ≤ γ and (w² + γ²) / (2γ) beyond.
 
-    Sparse like ℓ1 near zero, gentle with large weights' signs like ℓ2² far out.
+    It is sparse like ℓ1 near zero, and like ℓ2² for large weights.
 
     Parameters
     ----------
     gamma : float
         Where ℓ1 turns into ℓ2², > 0.
     weights : vector, optional
-        One a_j ≥ 0 a feature.
+        One a_j ≥ 0 per feature.
 
     References
     ----------
@@ -557,7 +558,7 @@ class Berhu(_Elementwise):
 
     @property
     def lazy_cost(self) -> str:  # type: ignore[override]
-        """A search for the round in which a weight fell below γ; with unequal weights there is no closed form."""
+        """Searching the round in which a weight fell below γ takes log T; unequal weights have no closed form."""
         return "z k log T" if self.weights is None else "z k + a"
 
     def conjugate(self, alpha: float, G: Array) -> float | None:
@@ -577,7 +578,7 @@ class L2Squared(_Elementwise):
     Parameters
     ----------
     weights : vector, optional
-        One a_j ≥ 0 a feature.
+        One a_j ≥ 0 per feature.
 
     Examples
     --------
@@ -605,7 +606,7 @@ class L2Squared(_Elementwise):
 
     @property
     def lazy_cost(self) -> str:  # type: ignore[override]
-        """With unequal weights there is no closed form."""
+        """Unequal weights have no closed form."""
         return "z k" if self.weights is None else "z k + a"
 
     def with_faint_l1(self) -> Any:
@@ -629,7 +630,7 @@ class NonNegativeL1(_Elementwise):
     Parameters
     ----------
     weights : vector, optional
-        One a_j ≥ 0 a feature; 0 keeps only the sign constraint.
+        One a_j ≥ 0 per feature; 0 keeps only the sign constraint.
 
     Examples
     --------
@@ -663,7 +664,7 @@ class GroupL2(_Grouped, _Euclidean):
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 a group, 1 by default; the square roots of the group sizes are a usual choice.
+        One ω_g ≥ 0 per group, 1 by default; the square roots of the group sizes are a usual choice.
 
     References
     ----------
@@ -693,14 +694,14 @@ class GroupL2(_Grouped, _Euclidean):
 @PENALTIES.part("group_linf")
 @record
 class GroupLInf(_Grouped):
-    """ℓ1/ℓ∞: Ω(W) = Σ_g ω_g ‖W_g‖∞. A group is zeroed as a whole, and its largest weights are evened out.
+    """ℓ1/ℓ∞: Ω(W) = Σ_g ω_g ‖W_g‖∞. A group is zeroed as a whole, and its largest weights become equal.
 
     Parameters
     ----------
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 a group, 1 by default.
+        One ω_g ≥ 0 per group, 1 by default.
 
     References
     ----------
@@ -733,7 +734,7 @@ class GroupLInf(_Grouped):
 class SparseGroupL2(_Grouped):
     """Sparse group lasso: Ω(W) = ρ ‖W‖₁ + (1 − ρ) Σ_g ω_g ‖W_g‖₂, ρ = `l1_ratio`.
 
-    Whole groups are zeroed, and single weights inside those that stay; its prox is ℓ1's, then the group rule.
+    Whole groups are zeroed, and single weights inside the others; its prox is that of ℓ1, then that of the group lasso.
 
     Parameters
     ----------
@@ -742,7 +743,7 @@ class SparseGroupL2(_Grouped):
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 a group, 1 by default.
+        One ω_g ≥ 0 per group, 1 by default.
 
     Examples
     --------
@@ -826,7 +827,7 @@ class L2(_Euclidean):
 @PENALTIES.part("linf")
 @record
 class LInf(_Blockwise):
-    """ℓ∞ norm: Ω(w) = max_j |w_j|; its prox caps every entry at one θ, with Σ_j [|v_j| − θ]₊ = s.
+    """ℓ∞ norm: Ω(w) = max_j |w_j|; its prox clips every entry at θ with Σ_j [|v_j| − θ]₊ = s.
 
     Examples
     --------
@@ -846,7 +847,7 @@ class LInf(_Blockwise):
 class SmoothL1(Penalty):
     """Smooth ℓ1: Ω(w) = Σ_j log(1 + e^{w_j}) + log(1 + e^{−w_j}); for boosting only.
 
-    About |w| where |w| is large and flat at zero, so that no weight is ever exactly zero and nothing stops by itself:
+    It is about |w| for large |w| and flat at zero, so no weight is ever exactly zero and boosting does not stop early:
     the baseline of boosting with ℓ1.
 
     References
@@ -869,7 +870,7 @@ class SmoothL1(Penalty):
         return float(np.sum(np.logaddexp(0, w) + np.logaddexp(0, -w)))
 
     def prox(self, v: Any, step: float = 1.0, *, out: Array | None = None) -> Array:
-        """Raise: boosting bounds this penalty as it bounds the loss, and needs no prox."""
+        """Raise: there is no prox in closed form, and boosting needs none."""
         raise TypeError("SmoothL1 has no prox in closed form; it is a penalty of boosting only.")
 
     def boosted(self) -> tuple[Any, Any] | None:
@@ -919,7 +920,7 @@ class NoPenalty(Penalty):
         return _core.L1(), None
 
     def has_dual(self, alpha: float) -> bool:
-        """Return False: only slopes with no gradient at all would do."""
+        """Return False: only slopes with a zero gradient give a bound."""
         return False
 
     def single_form(self, features: int) -> tuple[Any, Any] | None:
@@ -952,7 +953,7 @@ class _Set(Penalty):
         return 0.0 if self._excess(w) <= (1e-4 if w.dtype == np.float32 else 1e-9) else math.inf
 
     def prox(self, v: Any, step: float = 1.0, *, out: Array | None = None) -> Array:
-        """Return the projection of v, whatever the step."""
+        """Return the projection of v, for any step."""
         v, _ = floats(v, "v"), _step(step)
         return self._project(v, out)
 
@@ -1063,7 +1064,7 @@ class L1Ball(_Ball):
     radius : float
         The bound, ≥ 0.
     weights : vector, optional
-        One a_j ≥ 0 a feature; 0 leaves a feature free.
+        One a_j ≥ 0 per feature; 0 leaves a feature free.
 
     Examples
     --------
@@ -1147,7 +1148,7 @@ class Box(_Set):
     Parameters
     ----------
     low, high : float or array
-        The bounds, one for all or one a feature; they may be infinite.
+        The bounds, one for all or one per feature; they may be infinite.
 
     Examples
     --------
@@ -1163,7 +1164,7 @@ class Box(_Set):
     def __post_init__(self) -> None:
         low, high = check_bounds(self.low, self.high)
         if low.ndim > 1 or high.ndim > 1:
-            raise ValueError("low and high must be numbers or vectors of one number a feature.")
+            raise ValueError("low and high must be numbers or vectors of one number per feature.")
         for name, bound in (("low", low), ("high", high)):
             object.__setattr__(self, name, frozen(bound) if bound.ndim else float(bound))
 
@@ -1172,7 +1173,7 @@ class Box(_Set):
         for bound in (low, high):
             if bound.ndim and len(bound) != len(w):
                 raise ValueError(f"low and high must fit v: there are {len(bound)} bounds and {len(w)} features.")
-        if w.ndim == 2:  # one bound a feature: the same for all outputs
+        if w.ndim == 2:  # one bound per feature: the same for all outputs
             low, high = (b[:, None] if b.ndim else b for b in (low, high))
         return low, high
 
@@ -1212,9 +1213,27 @@ class Box(_Set):
         return (_core.Box(self.low, self.high), None) if self.sums_over_features else None
 
 
+@record
+class _GroupBall(_Ball):
+    """{Σ_g ‖W_g‖ ≤ radius}: groups are rows, or the user's."""
+
+    _compiled_prox: ClassVar[Any]
+
+    radius: float = 1.0
+    groups: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", _parsed(self.groups))
+        super().__post_init__()
+
+    def whole_prox(self, setup: Setup) -> Any:
+        groups = _feature_groups(self.groups, setup.features)
+        return self._compiled_prox(self.radius, groups, setup.features, setup.outputs)
+
+
 @PENALTIES.part("group_l2_ball")
 @record
-class GroupL2Ball(_Ball):
+class GroupL2Ball(_GroupBall):
     """The ℓ1/ℓ2 ball {Σ_g ‖W_g‖₂ ≤ radius}.
 
     Parameters
@@ -1232,27 +1251,18 @@ class GroupL2Ball(_Ball):
            [0. , 0. ]])
     """
 
-    radius: float = 1.0
-    groups: Any = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", _parsed(self.groups))
-        super().__post_init__()
-
     def _norm(self) -> Penalty:
         return GroupL2(self.groups)
 
     def _project(self, v: Array, out: Array | None) -> Array:
         return project_group_l2_ball(v, self.radius, self.groups, out=out)
 
-    def whole_prox(self, setup: Setup) -> Any:
-        groups = _feature_groups(self.groups, setup.features)
-        return _core.group_l2_ball_prox(self.radius, groups, setup.features, setup.outputs)
+    _compiled_prox = staticmethod(_core.group_l2_ball_prox)
 
 
 @PENALTIES.part("group_linf_ball")
 @record
-class GroupLInfBall(_Ball):
+class GroupLInfBall(_GroupBall):
     """The ℓ1/ℓ∞ ball {Σ_g ‖W_g‖∞ ≤ radius}.
 
     Parameters
@@ -1270,13 +1280,6 @@ class GroupLInfBall(_Ball):
            [0., 0.]])
     """
 
-    radius: float = 1.0
-    groups: Any = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", _parsed(self.groups))
-        super().__post_init__()
-
     def _norm(self) -> Penalty:
         return GroupLInf(self.groups)
 
@@ -1286,9 +1289,7 @@ class GroupLInfBall(_Ball):
     def reach(self, alpha: float, start: float) -> float | None:
         return None  # ‖W_g‖∞ does not bound ‖W_g‖₂
 
-    def whole_prox(self, setup: Setup) -> Any:
-        groups = _feature_groups(self.groups, setup.features)
-        return _core.group_linf_ball_prox(self.radius, groups, setup.features, setup.outputs)
+    _compiled_prox = staticmethod(_core.group_linf_ball_prox)
 
 
 @PENALTIES.part("kl")
@@ -1333,7 +1334,7 @@ class KL(Penalty):
         if self.prior is None:
             return np.full(size, 1.0 / max(size, 1))
         if len(self.prior) != size:
-            raise ValueError(f"prior must hold one number an entry: it has {len(self.prior)} and w has {size}.")
+            raise ValueError(f"prior must hold one number per entry: it has {len(self.prior)} and w has {size}.")
         return np.asarray(self.prior)
 
     def value(self, w: Any) -> float:
@@ -1388,7 +1389,7 @@ class KL(Penalty):
 
 @record
 class OwnPenalty(Penalty):
-    """A Python object with `value` and `prox` as a penalty: what else it says of itself is found out here, once."""
+    """A Python object with `value` and `prox`, wrapped as a penalty; its other facts are read here, once."""
 
     given: Any
     not_online = (
@@ -1403,7 +1404,7 @@ class OwnPenalty(Penalty):
 
     @property
     def label(self) -> str:
-        """What errors call it: its own class."""
+        """Its name in error messages: that of its own class."""
         return type(self.given).__name__
 
     def value(self, w: Any) -> float:
@@ -1419,7 +1420,7 @@ class OwnPenalty(Penalty):
         return float(self.given.dual_norm(v)) if self.has_dual_norm else super().dual_norm(v)
 
     def shrinkages(self, alpha: float, G: Array) -> list[tuple[float, float]]:
-        """Return what a ball or a norm of the object's dual norm gives."""
+        """Return those of a ball or a norm with the object's dual norm."""
         return [(1.0, float(self.radius * self.dual_norm(-G)))] if self.is_set else super().shrinkages(alpha, G)
 
 
@@ -1436,6 +1437,6 @@ def resolve(spec: Any) -> Any:
 
 
 def as_penalty(spec: Any) -> Penalty:
-    """Return the penalty called `spec` with all facts and verbs: an object of one's own is wrapped."""
+    """Return the penalty called `spec` with all facts and verbs: a custom object is wrapped."""
     part = resolve(spec)
     return part if isinstance(part, Penalty) else OwnPenalty(part)

@@ -1,13 +1,18 @@
-"""Names for parts: "l1" stands for `L1()`, a wrong name lists the right ones, an object stands for itself.
+"""Parts by name: ``@PENALTIES.part("l1")`` registers a class.
 
-A part is a class with a decorator, ``@PENALTIES.part("l1")``: its string form, its class and (by `__module__`) its room
-are then known here and nowhere else. What the library must know about a part stands on its class.
+"l1" then stands for `L1()`, a wrong name lists the right ones, and an object stands for itself. What the library must
+know about a part is on its class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from dataclasses import field
+else:
+    field = None
 
 Class = TypeVar("Class", bound=type)
 
@@ -29,11 +34,11 @@ class Registry(Mapping[str, Any]):
 
     def __init__(self, noun: str, verbs: tuple[str, ...]) -> None:
         self.noun, self.verbs = noun, verbs
-        self.classes: list[type] = []  # those without a name too
+        self.classes: list[type] = []  # including those without a name
         self._by_name: dict[str, Any] = {}
 
     def part(self, *names: str) -> Callable[[Class], Class]:
-        """Return the decorator of a class that has these names; without one it is known, but by no word."""
+        """Return the decorator that registers a class under these names, or without a name."""
 
         def join(cls: Class) -> Class:
             for name in names:
@@ -46,7 +51,7 @@ class Registry(Mapping[str, Any]):
         return join
 
     def name_of(self, part: Any) -> str | None:
-        """Return the (first) name of a part's class, or None if it has none or is not of the library."""
+        """Return the first name of a part's class, or None if it has no name or is not registered."""
         return next((name for name, cls in self._by_name.items() if cls is type(part)), None)
 
     def defaults(self) -> list[Any]:
@@ -54,7 +59,7 @@ class Registry(Mapping[str, Any]):
         return [cls() for cls in dict.fromkeys(self._by_name.values())]
 
     def resolve(self, spec: Any) -> Any:
-        """Return the part called `spec`, or `spec` itself when it has the verbs of one."""
+        """Return the part called `spec`, or `spec` itself if it has the methods of one."""
         return resolve(spec, self, self.noun, self.verbs)
 
     def __getitem__(self, name: str) -> Any:
@@ -68,7 +73,7 @@ class Registry(Mapping[str, Any]):
 
 
 def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, verbs: tuple[str, ...]) -> Any:
-    """Return the part called `spec`, or `spec` itself when it has the `verbs` of one."""
+    """Return the part called `spec`, or `spec` itself if it has the methods `verbs`."""
     if isinstance(spec, str):
         if spec in table:
             return table[spec]()
@@ -89,19 +94,19 @@ def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, verbs:
 
 
 def refusal(who: str, what: str, why: str, would_do: str) -> ValueError:
-    """Return the error of two parts that do not go together."""
+    """Return the error for two parts that cannot be combined."""
     return ValueError(f"{who} cannot handle {what}: {why} {would_do}")
 
 
 def settings(part: Any) -> dict[str, Any]:
-    """Return the settings of a part (a frozen dataclass) by name."""
+    """Return the settings of a part (a frozen record) by name."""
     from dataclasses import fields
 
     return {f.name: getattr(part, f.name) for f in fields(part)}
 
 
 class Settings:
-    """A frozen setting as scikit-learn sees it: ``method__step`` and the like."""
+    """A frozen record with scikit-learn's parameters, such as ``method__step``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings by name."""

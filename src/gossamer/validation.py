@@ -1,4 +1,4 @@
-"""What every function of the library accepts as an array or a number, and how it answers when given something else."""
+"""Checks of arrays, numbers and words, and the errors for anything else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 
 def shape_words(shape: tuple[int, ...]) -> str:
-    """Return a shape in words for error messages: "a vector of length 3", "a 2 × 3 matrix"."""
+    """Describe a shape for error messages: "a vector of length 3", "a 2 × 3 matrix"."""
     if len(shape) == 1:
         return f"a vector of length {shape[0]}"
     if len(shape) == 2:
@@ -69,15 +69,24 @@ def number(x: Any, name: str, *, above: float = -math.inf, least: float = -math.
     return value
 
 
+def whole(x: Any, name: str, least: int = 1, optional: bool = False) -> Any:
+    """Return `x`, checked to be a whole number of at least `least`, or None if it is optional."""
+    if optional and x is None:
+        return x
+    if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or x < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more{', or None' * optional}; {x!r} was given.")
+    return int(x)
+
+
 def one_of(word: Any, name: str, words: tuple[str, ...]) -> str:
-    """Return `word`, or raise where it is not one of `words`."""
+    """Return `word`, or raise if it is not one of `words`."""
     if word not in words:
         raise ValueError(f"{name} must be {' or '.join(map(repr, words))}; {word!r} was given.")
     return str(word)
 
 
 def checked_alphas(alphas: Any, least: int = 1) -> int | Array:
-    """Return a count of strengths, at least so many, or those given, without repetition, from the largest down."""
+    """Return a count of strengths, at least `least`, or the given ones without duplicates, from the largest down."""
     if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
         if alphas < least:
             raise ValueError(

@@ -212,7 +212,7 @@ BAD = {
     "max_iter": ({"max_iter": 0}, "max_iter must be a whole number"),
     "loss": ({"loss": "squared"}, "needs a classification loss"),
     "solver": ({"solver": "newton"}, "There is no solver 'newton'"),
-    "penalty": ({"penalty": gs.L1(weights=[1.0])}, "one number a feature"),
+    "penalty": ({"penalty": gs.L1(weights=[1.0])}, "one number per feature"),
     "projected": ({"solver": "projected_gradient"}, "it projects"),
 }
 
@@ -227,7 +227,7 @@ def test_bad_weights():
     model = gs.BatchClassifier()
     for weight, words in (
         (-np.ones(569), "must not be negative"),
-        (np.ones(3), "one entry a row"),
+        (np.ones(3), "one entry per row"),
         (np.zeros(569), "All sample weights are zero"),
         (np.full(569, np.nan), "must be finite"),
     ):

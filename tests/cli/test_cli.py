@@ -293,7 +293,7 @@ WRONG = {
     "path": (["train", "DATA", "-o", "m", "--path", "4", "--penalty", "l1_ball"], "on a path"),
     "alpha": (["train", "DATA", "-o", "m", "--alpha", "-1"], "alpha"),
     "max": (["train", "DATA", "-o", "m", "--max-features", "5"], "beyond max_features"),
-    "features": (["train", "DATA", "-o", "m", "--features", "5"], "There are to be 5 features"),
+    "features": (["train", "DATA", "-o", "m", "--features", "5"], "The number of features is 5"),
 }
 
 

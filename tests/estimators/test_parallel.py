@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gossamer as gs
+from gossamer import methods
 from gossamer.estimators import parallel
-from gossamer.online import lanes
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
@@ -72,14 +72,14 @@ def test_an_error_in_a_thread_is_raised_in_the_caller(count):
 
 
 def test_an_error_in_the_search_for_steps_is_raised_in_the_caller(monkeypatch):
-    make = lanes.make
+    make = methods.Method.make_lanes
 
     def failing(method, penalty, setup, settings, *rest):
         if threading.current_thread() is not threading.main_thread():
             raise MemoryError("no memory for lanes")
         return make(method, penalty, setup, settings, *rest)
 
-    monkeypatch.setattr(lanes, "make", failing)
+    monkeypatch.setattr(methods.Method, "make_lanes", failing)
     X = np.random.default_rng(0).normal(size=(100, 5))
     with pytest.raises(MemoryError, match="no memory for lanes"):
         gs.OnlineClassifierCV(n_jobs=2).fit(X, X[:, 0] > 0)

@@ -87,7 +87,7 @@ ALLOWED = [(method, name) for method in METHODS for name in EVERY_ENTRY if name 
 
 
 def penalty_for(name, outputs):
-    """Return the catalogue's penalty; a prior has one number a weight, so it depends on the outputs."""
+    """Return the catalogue's penalty; a prior has one number per weight, so it depends on the outputs."""
     if name == "kl, prior" and outputs > 1:
         prior = np.repeat(by_name(name).penalty.prior, outputs) / outputs
         return gs.KL(prior=prior / prior.sum())

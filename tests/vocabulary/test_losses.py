@@ -240,7 +240,7 @@ def test_shapes_that_do_not_fit():
     for loss in (gs.Multinomial(), gs.MulticlassHinge()):
         with pytest.raises(ValueError, match="z has 2 rows and y has 3 entries"):
             loss.value(np.zeros((2, 3)), [0, 1, 2])
-        with pytest.raises(ValueError, match="at least 2 outputs a row; z is a 3 × 1 matrix"):
+        with pytest.raises(ValueError, match="at least 2 outputs per row; z is a 3 × 1 matrix"):
             loss.value(np.zeros((3, 1)), [0, 0, 0])
         with pytest.raises(ValueError, match="z must be a vector or a matrix; it is a single number"):
             loss.value(1.0, 0)

@@ -1,16 +1,16 @@
-"""Certificates: how far from the optimum a point can be at most.
+"""Certificates: upper bounds on F(w) − min F.
 
 For F(w) = f(Xw) + αΩ(w) with f(z) = Σ p_i ℓ(z_i, y_i), every u with Σ p_i u_i = 0 (when there is an intercept) gives a
-lower bound of the minimum (Fenchel),
+lower bound on the minimum (Fenchel),
 
     D(u) = −Σ p_i ℓ*(u_i, y_i) − (αΩ)*(−Xᵀ(p∘u)),
 
-so F(w) − D(u) bounds what is left to gain. At the optimum u is the slope of the loss, so slopes at w, shrunk until the
-second term is finite, give a bound that vanishes as w approaches the optimum.
+so the duality gap F(w) − D(u) is an upper bound on F(w) − min F. At the optimum u is the slope of the loss, so slopes
+at w, shrunk until the second term is finite, give a bound that vanishes as w approaches the optimum.
 
-Where no such u is at hand (no penalty on some features, a loss or penalty of the user's own), the length of the
-prox-gradient step, ‖(w − prox(w − g/L, α/L)) L‖, is what is reported instead: zero at the optimum and only there,
-but no bound. A penalty says itself which dual points it allows (`Penalty.has_dual`, `Penalty.shrinkages`).
+If no such u is known (no penalty on some features, a custom loss or penalty), the length of the prox-gradient step,
+‖(w − prox(w − g/L, α/L)) L‖, is reported instead. It is zero at the optimum and only there, but it is no bound. The
+penalty says which dual points it allows (`Penalty.has_dual`, `Penalty.shrinkages`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RESIDUAL = "prox-gradient residual"
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of a point: its objective, and how far that is from the best."""
+    """The objective at a point, and how far from the minimum it is."""
 
     objective: float
     gap: float

@@ -16,11 +16,10 @@ from sklearn.model_selection import check_cv
 from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
-from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, label_targets, printed
+from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, printed
 from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
-from gossamer.estimators.callbacks import Tasks, with_callbacks
-from gossamer.estimators.linear import LinearClassifier, LinearRegressor, class_weighted
+from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
 from gossamer.estimators.selection import SELECT, selected
 from gossamer.validation import Array, checked_alphas, number, one_of
 
@@ -43,7 +42,7 @@ def alpha_max(
     fit_intercept: bool = True,
     sample_weight: Any = None,
 ) -> float:
-    """Return the smallest strength α from which on all (penalised) weights are zero.
+    """Return the smallest regularization strength α at which all penalised weights are zero.
 
     It is the dual norm of the gradient at w = 0 with the best intercept: w = 0 is optimal if and only if −g ∈ α ∂Ω(0).
     Features whose weight in the penalty is 0 are fitted first.
@@ -55,9 +54,9 @@ def alpha_max(
     loss, penalty : str or object
         As in `BatchClassifier` and `BatchRegressor`.
     fit_intercept : bool, default True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     sample_weight : vector, optional
-        Weights of the rows.
+        One weight per row.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def _alpha_max(objective: Objective) -> float:
 
 
 def _grid(alphas: Any, objective: Objective, ratio: float) -> Array:
-    """Return the strengths, falling: those given, or so many from α_max down to a share of it."""
+    """Return decreasing strengths: those given, or a grid from α_max down to a fraction of it."""
     alphas = checked_alphas(alphas)
     if not isinstance(alphas, int):
         return alphas
@@ -103,18 +102,18 @@ def _grid(alphas: Any, objective: Objective, ratio: float) -> Array:
 
 @dataclass(frozen=True)
 class RegularizationPath:
-    """Fits along falling strengths.
+    """Fits along decreasing regularization strengths.
 
     Attributes
     ----------
     alphas : vector
-        The strengths, falling.
+        The strengths, decreasing.
     coefs : list of sparse matrices
         The weights at each, outputs × features.
     intercepts : array
         One row per strength, one column per output.
     objectives, dual_gaps : vectors
-        F at each answer, and how far from the minimum that is at most.
+        F at each solution, and an upper bound on F − min F.
     certificate : str
         What `dual_gaps` holds: "duality gap" or "prox-gradient residual".
     nonzeros : vector
@@ -156,16 +155,16 @@ def regularization_path(
     sample_weight: Any = None,
     verbose: int = 0,
 ) -> RegularizationPath:
-    """Fit along falling strengths, each from where the one before ended.
+    """Fit along decreasing regularization strengths, each with a warm start from the one before.
 
     Parameters
     ----------
     X, y, loss, penalty, fit_intercept, sample_weight
         As in `alpha_max`.
     alphas : int or vector, default 50
-        The strengths, or how many from α_max down.
+        The strengths, or their number: then from α_max down.
     alpha_min_ratio : float, default 1e-2
-        The last strength over the first.
+        The last strength divided by the first.
     solver, tol, max_iter, verbose
         As in `BatchClassifier`.
 
@@ -206,7 +205,7 @@ def _gathered(features: int, strengths: Array, kept: Array | None, solutions: Se
 def walk(
     objective: Objective, strengths: Array, solver: Any, tol: float, max_iter: int, report: Any
 ) -> tuple[Array | None, list[Solution]]:
-    """Return the features that can matter at all (None: all), and the solutions over them, one per strength."""
+    """Return the features that are not screened out (None: all), and the solutions over them, one per strength."""
     smaller, kept = objective.with_alpha(float(strengths[-1])).screened()
     chosen = solvers.resolve(solver, smaller)
     solutions: list[Solution] = []
@@ -235,7 +234,7 @@ def walk(
 
 
 def _select(select: str, rule: str) -> str:
-    """Return which strength to choose; `rule` is the former name of `select`."""
+    """Return how to choose a strength; `rule` is the former name of `select`."""
     if rule == "deprecated":
         return one_of(select, "select", SELECT)
     words = {"best": "best", "one_standard_error": "sparsest"}
@@ -246,7 +245,7 @@ def _select(select: str, rule: str) -> str:
 
 
 class _CrossValidated(_Batch):
-    """Chooses α by cross-validation: a path in every fold, the losses of the rows left out, the path of all rows."""
+    """Chooses α by cross-validation: a path per fold, the losses of the rows left out, then the path of all rows."""
 
     alphas: Any
     alpha_min_ratio: float
@@ -265,7 +264,7 @@ class _CrossValidated(_Batch):
         def scored(fold: tuple[Array, Array]) -> Array:
             return self._fold(objective, coded, strengths, X, y, weight, *fold)
 
-        tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last is the path of all rows
+        tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last one is the path of all rows
         found = []
         for losses_of_fold in parallel.each(scored, folds, parallel.threads(self.n_jobs)):
             found.append(losses_of_fold)
@@ -333,9 +332,9 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
     loss, penalty, solver, tol, max_iter, fit_intercept, class_weight, verbose
         As in `BatchClassifier`.
     alphas : int or vector, default 50
-        The strengths to try, or how many from α_max down.
+        The strengths to try, or their number: then from α_max down.
     alpha_min_ratio : float, default 1e-3
-        The last strength over the first.
+        The last strength divided by the first.
     cv : int, splitter or None
         How to split the rows, 5 folds by default.
     select : "best" or "sparsest", default "sparsest"
@@ -344,15 +343,15 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
     rule : str
         Deprecated: the former name of `select`, where "sparsest" was "one_standard_error".
     n_jobs : int, optional
-        Folds at the same time, each on a thread. By default all cores that this process may use, or what joblib's
-        `parallel_config` says.
+        Number of folds fitted at the same time, each on one thread. By default the number of joblib's
+        `parallel_config`, or all cores that this process may use.
 
     Attributes
     ----------
     alpha_ : float
         The strength chosen.
     alphas_, path_loss_, path_loss_se_, path_nonzeros_ : vectors
-        The strengths, falling; the mean loss of the rows left out, its standard error, and the features used at each.
+        The strengths, decreasing; at each the mean loss of the rows left out, its standard error, and features used.
     coef_path_ : list of sparse arrays
         The weights at each strength, one row per output; `PathDisplay` draws them.
     intercept_path_ : array
@@ -406,14 +405,8 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchClassifierCV:
-        """Choose α, and fit all rows with it."""
+        """Choose α by cross-validation, and fit all rows with it."""
         return self._fit_path(X, y, sample_weight)
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return label_targets(y, loss)
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return class_weighted(self.class_weight, y, weight, coded)
 
 
 class BatchRegressorCV(LinearRegressor, _CrossValidated):
@@ -476,8 +469,5 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressorCV:
-        """Choose α, and fit all rows with it."""
+        """Choose α by cross-validation, and fit all rows with it."""
         return self._fit_path(X, y, sample_weight)
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return targets.for_regression(y, loss)

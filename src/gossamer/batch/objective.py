@@ -1,12 +1,12 @@
-"""The batch objective: all that a solver sees of a problem.
+"""The batch objective: the problem as a solver sees it.
 
     F(W) = min over b of  Σ_i p_i ℓ(W'x_i + b, y_i)  +  αΩ(W),     p_i = c_i / Σ c, c the sample weights
 
-The intercept is never penalised, so it is not left to the solvers: every value and gradient is at the best intercept
-for its W. That makes F a function of W alone, no less smooth, and makes the slopes balance (Σ p_i slope_i = 0), as the
-dual point of a certificate must.
+The intercept is never penalised, and solvers do not see it: every value and gradient is at the best intercept for its
+W. So F is a function of W alone, as smooth as before, and the slopes balance (Σ p_i slope_i = 0), as those of the dual
+point of a certificate must.
 
-W is d × k: one row a feature, one column an output.
+W is d × k: one row per feature, one column per output.
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ class Objective:
     loss, penalty : loss and penalty objects
         A custom loss has `value` and `slope`, a custom penalty `value` and `prox`.
     alpha : float
-        The strength.
+        The regularization strength.
     outputs : int
         k.
     sample_weight : vector, optional
         c_i > 0.
     fit_intercept : bool
-        Whether b is there.
+        Whether there is an intercept b.
     threads : int, optional
-        Threads to use, by default what `parallel.threads` says; the result does not depend on it.
+        Number of threads, by default that of `parallel.threads`; the result does not depend on it.
 
     Attributes
     ----------
     operations : int
-        What the products with X have cost so far: 2 for every non-zero of X and output, features left out included.
+        The cost of the products with X so far: 2 per non-zero of X and output, screened features included.
     """
 
     def __init__(
@@ -101,13 +101,13 @@ class Objective:
         self.mean = self.loss.mean(outputs, self.y, self.p, self.threads)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
         self.column_length = self.nonzeros / max(self.features, 1)
-        self._b = np.zeros(outputs)  # the last intercept: where the next search starts
-        self.memory: dict[str, Any] = {}  # what solvers keep from one strength to the next
+        self._b = np.zeros(outputs)  # the last intercept, from which the next search starts
+        self.memory: dict[str, Any] = {}  # state that solvers keep between strengths
         self._lipschitz: float | None = None
         self._scale: tuple[float, float] | None = None
 
     def with_alpha(self, alpha: float) -> Objective:
-        """Return the same problem with another strength; what was computed of the data is shared."""
+        """Return the same problem with another strength; results that depend on the data only are shared."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.alpha, other._scale, other._b = float(alpha), None, self._b.copy()
@@ -146,13 +146,13 @@ class Objective:
 
     @property
     def smooth(self) -> bool:
-        """Whether the loss has a slope everywhere. A loss of one's own is taken to have one."""
+        """Whether the loss has a slope everywhere. A custom loss is assumed to have one."""
         return bool(self.loss.taken_as_smooth or self.mean.has_curvature)
 
     # The penalty
 
     def penalty_at(self, W: Array) -> float:
-        """Return αΩ(W), 0 for a point of a set."""
+        """Return αΩ(W); 0 for a point inside a set."""
         omega = self.penalty.value(self._as_given(W))
         return self.alpha * omega if self.alpha > 0 or math.isinf(omega) else 0.0
 
@@ -171,7 +171,7 @@ class Objective:
     # Certificates
 
     def certify(self, point: Point) -> Certificate:
-        """Return F at the point, and how far from the minimum that is at most."""
+        """Return F at the point, and an upper bound on F − min F."""
         value = point.loss + self.penalty_at(point.W)
         if self._has_bound:
             gap = value - self.lower_bound(point)
@@ -188,7 +188,7 @@ class Objective:
         """Return D(u) for the best of the dual points that the slopes at the point give."""
         S, G = self._balanced(point)
         bound, off = -math.inf, 0.0
-        if self.fit_intercept:  # what is left of the balance costs at most itself times the intercept
+        if self.fit_intercept:  # imbalance costs at most itself times the intercept
             off = float(np.abs(S.sum(axis=0)) @ (1 + np.abs(point.intercept)))
         if self.alpha > 0 or self.penalty.is_set:
             for s, conjugate in self.penalty.shrinkages(self.alpha, self._as_given(G)):
@@ -203,7 +203,7 @@ class Objective:
         sums, sizes = S.sum(axis=0), np.abs(S).sum(axis=0)
         if np.all(np.abs(sums) <= 1e-9 * sizes):
             return S, point.gradient
-        if self.loss.kind == "multiclass":  # only u = 0 is sure to be one
+        if self.loss.kind == "multiclass":  # only u = 0 is sure to be a dual point
             return np.zeros_like(S), np.zeros_like(point.gradient)
         above, below = np.maximum(S, 0), np.minimum(S, 0)
         up, down = above.sum(axis=0), -below.sum(axis=0)
@@ -216,7 +216,7 @@ class Objective:
         return certificate.gap <= tol * self.scale(certificate.name)
 
     def scale(self, name: str) -> float:
-        """Return what gaps are measured by: those of W = 0 (or the nearest point of a set) under the bound of u = 0."""
+        """Return the scale of gaps: the gap at W = 0 (or the nearest point of a set) with the dual point u = 0."""
         if self._scale is None:
             origin = self.at(self.origin())
             best = -self.mean.conjugate(np.zeros_like(origin.slopes))
@@ -253,7 +253,7 @@ class Objective:
         return self._lipschitz
 
     def _steepness(self) -> float:
-        """Return the smoothness of the loss, or its curvature at W = 0 where it has none."""
+        """Return the smoothness of the loss, or its curvature at W = 0 if it has none."""
         if self.loss.smoothness is not None:
             return float(self.loss.smoothness)
         Z = np.zeros((self.design.rows, self.outputs))
@@ -264,13 +264,13 @@ class Objective:
         self.mean.curvatures(Z, self._b, S)
         return float(np.max(S / self.p[:, None]))
 
-    # Features that cannot matter
+    # Screening
 
     def screened(self) -> tuple[Objective, Array | None]:
-        """Return the problem without the features that are zero at its optimum for sure, and those that are left.
+        """Return the problem without the features that are certainly zero at its optimum, and the remaining features.
 
-        A slope of the loss is bounded: |g_j| ≤ Σ_i p_i |x_ij| · lipschitz, and for a margin loss only the rows that
-        pull to one side count at a time. Where that is within the strength of the penalty, w_j = 0.
+        The gradient is bounded: |g_j| ≤ Σ_i p_i |x_ij| · lipschitz, and for a margin loss only the rows that pull to
+        one side count at a time. If the bound is within the strength of the penalty, w_j = 0.
         """
         bounded = self.alpha > 0 and self.loss.lipschitz is not None
         limit = self.penalty.limits(self.alpha) if bounded else None

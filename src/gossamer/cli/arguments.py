@@ -1,6 +1,6 @@
-"""The arguments of the command line, with a light start; `commands` does the work.
+"""The arguments of the command line. This module loads fast; `commands` does the work.
 
-Reading begins before NumPy is imported, so that the first blocks are parsed by then.
+Reading starts before NumPy is imported, so the first blocks are parsed by the time it is.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def predict(options: argparse.Namespace) -> int:
 
 
 def inspect(options: argparse.Namespace) -> int:
-    """Show what a model is and its largest weights."""
+    """Show a summary of a model and its largest weights."""
     from gossamer.cli import commands
 
     commands.inspect(options)
@@ -58,7 +58,7 @@ def inspect(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Write a model in another language."""
+    """Export a model to another language."""
     from gossamer.cli import commands
 
     commands.export(options)
@@ -66,7 +66,7 @@ def export(options: argparse.Namespace) -> int:
 
 
 def demo(options: argparse.Namespace) -> int:
-    """Show what the library does, on data that ships with scikit-learn, in seconds."""
+    """Show what the library does in seconds, on data that comes with scikit-learn."""
     from gossamer.cli import demo as demonstration
 
     demonstration.show()
@@ -77,7 +77,7 @@ def _is_empty(folder: str) -> bool:
     try:
         with os.scandir(folder) as entries:
             return next(entries, None) is None
-    except OSError:  # there is none
+    except OSError:  # the folder does not exist
         return True
 
 
@@ -114,35 +114,39 @@ def _add_reading(parser: argparse.ArgumentParser, everything: bool) -> None:
         metavar="WHAT",
         help="what to do with invalid lines: stop (default), skip, or quarantine FILE",
     )
-    group.add_argument("--max-features", type=int, metavar="N", help="larger features are invalid (default 2^26)")
+    group.add_argument(
+        "--max-features", type=int, metavar="N", help="reject rows with a larger feature number (default 2^26)"
+    )
     if everything:
         group.add_argument(
             "--zero-based",
             action="store_true",
-            help="svmlight: features count from 0 (default: by the first block)",
+            help="svmlight: features are numbered from 0 (default: found from the first block)",
         )
         group.add_argument(
             "--bits",
             type=int,
             metavar="B",
-            help="names are hashed into 2^B features (default 18; vw: 0 for exact names)",
+            help="hash names into 2^B features (default 18; vw: 0 for exact names)",
         )
         group.add_argument("--one-hot", action="store_true", help="tables: one feature per category instead of hashing")
         group.add_argument(
             "--target", metavar="COLUMN", help="tables: the column to predict (default: target, label, y or class)"
         )
-        group.add_argument("--weight", metavar="COLUMN", help="tables: the column with the importance of a row")
+        group.add_argument("--weight", metavar="COLUMN", help="tables: the column with the weights of the rows")
         group.add_argument(
-            "--categories", metavar="A,B", help="tables: columns that hold categories though they look like numbers"
+            "--categories", metavar="A,B", help="tables: columns to treat as categories even if they hold numbers"
         )
         group.add_argument("--ignore", metavar="A,B", help="tables: columns to leave out")
-        group.add_argument("--delimiter", metavar="C", help="csv: by default found in the first line")
-        group.add_argument("--no-header", action="store_true", help="csv: columns are called 1, 2, …")
+        group.add_argument("--delimiter", metavar="C", help="csv: the separator (default: found from the first line)")
+        group.add_argument(
+            "--no-header", action="store_true", help="csv: there is no header; columns are named 1, 2, …"
+        )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one line of JSON for machines")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
 def _add_train(p: argparse.ArgumentParser) -> None:
@@ -152,32 +156,37 @@ def _add_train(p: argparse.ArgumentParser) -> None:
     p.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model file to write")
     p.add_argument("--loss", default="logistic", help="such as logistic, squared, 'huber(delta=2)' (default logistic)")
     p.add_argument("--penalty", default="l1", help="such as l1, group_l2, 'elastic_net(l1_ratio=0.5)' (default l1)")
-    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass, keep one (default 16)")
+    p.add_argument(
+        "--path", type=int, metavar="N", help="learn N regularization strengths in one pass and keep one (default 16)"
+    )
     p.add_argument(
         "--select",
         choices=["best", "sparsest"],
         default="sparsest",
-        help="the strength to keep: of lowest loss, or sparsest within one standard error of it (default sparsest)",
+        help="the strength to keep: the lowest loss, or the sparsest model within one standard error of it "
+        "(default sparsest)",
     )
-    p.add_argument("--alpha", type=float, metavar="A", help="learn this strength of the penalty only")
+    p.add_argument("--alpha", type=float, metavar="A", help="learn one model, with this regularization strength")
     p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
-    p.add_argument("--passes", type=int, default=1, metavar="N", help="how often to read the data (default 1)")
+    p.add_argument("--passes", type=int, default=1, metavar="N", help="number of passes over the data (default 1)")
     p.add_argument(
         "--holdout",
         type=float,
         default=0.0,
         metavar="FRACTION",
-        help="share of the rows to test on, not to learn from",
+        help="fraction of the rows to keep out of training and test on",
     )
-    p.add_argument("--average", action="store_true", help="use the mean of all iterates")
-    p.add_argument("--no-intercept", action="store_true")
+    p.add_argument("--average", action="store_true", help="use the average of all iterates")
+    p.add_argument("--no-intercept", action="store_true", help="learn no intercept")
     p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
-    p.add_argument("--grow", action="store_true", help="add classes as they come")
+    p.add_argument("--grow", action="store_true", help="add new classes when they appear")
     p.add_argument("--features", type=int, metavar="N", help="the number of features (default: found in the data)")
     p.add_argument("--report", metavar="FILE.html", help="also write a report on the training and the model")
-    p.add_argument("--checkpoint", metavar="DIR", help="save the state there, and resume from it after a crash")
     p.add_argument(
-        "--every", type=int, default=100_000, metavar="N", help="rows between two checkpoints (default 100000)"
+        "--checkpoint", metavar="DIR", help="save the state in this folder, and resume from it after a crash"
+    )
+    p.add_argument(
+        "--every", type=int, default=100_000, metavar="N", help="number of rows between checkpoints (default 100000)"
     )
     _add_reading(p, everything=True)
     _add_output(p)
@@ -186,7 +195,7 @@ def _add_train(p: argparse.ArgumentParser) -> None:
 def _add_predict(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
     p.add_argument("data", nargs="+", metavar="DATA")
-    p.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
+    p.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: standard output)")
     p.add_argument("--proba", action="store_true", help="add the probability of each class")
     p.add_argument("--scores", action="store_true", help="add the scores")
     _add_reading(p, everything=False)
@@ -195,14 +204,14 @@ def _add_predict(p: argparse.ArgumentParser) -> None:
 
 def _add_inspect(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
-    p.add_argument("--top", type=int, default=20, metavar="N", help="how many features (default 20)")
+    p.add_argument("--top", type=int, default=20, metavar="N", help="number of features to show (default 20)")
     _add_output(p)
 
 
 def _add_export(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
     p.add_argument("--to", required=True, choices=["json", "onnx", "sql", "c"])
-    p.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
+    p.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: standard output)")
     p.add_argument(
         "--layout",
         choices=["wide", "long"],
@@ -210,7 +219,7 @@ def _add_export(p: argparse.ArgumentParser) -> None:
         help="sql: one column per feature, or rows of key, feature, value",
     )
     p.add_argument("--table", default="data", help="sql: the table to read (default data)")
-    p.add_argument("--key", default="id", help="sql, long: the column that tells rows apart (default id)")
+    p.add_argument("--key", default="id", help="sql, long: the column that identifies a row (default id)")
     p.add_argument("--name", default="model", help="c: the name of the function (default model)")
 
 
@@ -218,17 +227,17 @@ def _add_nothing(p: argparse.ArgumentParser) -> None:
     pass
 
 
-COMMANDS = {  # what each is for, what does it, and its options
+COMMANDS = {  # the help, the function and the options of each
     "train": ("learn a model from files", train, _add_train),
     "predict": ("write the predictions of a model, one line per row", predict, _add_predict),
-    "inspect": ("show what a model is and its largest weights", inspect, _add_inspect),
-    "export": ("write a model in another language", export, _add_export),
+    "inspect": ("show a summary of a model and its largest weights", inspect, _add_inspect),
+    "export": ("export a model to JSON, ONNX, SQL or C", export, _add_export),
     "demo": ("a short demonstration, offline", demo, _add_nothing),
 }
 
 
 class _Layout(argparse.RawDescriptionHelpFormatter):
-    """As wide as the terminal, without the import of `shutil` that argparse finds the width with."""
+    """Help as wide as the terminal, found without importing `shutil` as argparse does."""
 
     def __init__(self, prog: str) -> None:
         try:
@@ -239,7 +248,7 @@ class _Layout(argparse.RawDescriptionHelpFormatter):
 
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser; where a command is named only its options are added, as those of the others take time."""
+    """Return the parser; if a command is named, only its options are added, which saves time."""
     top = argparse.ArgumentParser(
         "gossamer", description="Sparse linear models from streams.", epilog=EXAMPLES, formatter_class=_Layout
     )
@@ -276,13 +285,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def command() -> None:
-    """Run as a process of its own, which exits at once: freeing all modules takes a tenth of a short run."""
+    """Run as a process of its own and exit without freeing all modules, which takes a tenth of a short run."""
     gc.set_threshold(100_000)  # imports make many objects and no garbage
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and its idle threads take time
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and starting its threads takes time
     code = main()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (BrokenPipeError, ValueError):  # the reader has gone, or `main` noticed that and closed it
+    except (BrokenPipeError, ValueError):  # the reading end of the pipe is closed, or `main` closed ours
         code = FAILED
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Crash-safe state on disk: a run that is killed at any instant resumes, and ends with the same bits.
+"""Checkpoints: a run that is killed at any time resumes, and ends with the same result to the bit.
 
 A checkpoint is one file of data (see `file_format`). A thread writes it beside the old one, flushes it to the disk and
 renames it, while learning continues.
@@ -24,8 +24,8 @@ from gossamer.validation import Array
 
 NAME = "gossamer.checkpoint"
 SCHEMA = "checkpoint 1"
-_OF_THE_COMMAND = ("method", "penalty", "setup", "targets", "strategy")  # made again from the settings
-_EARLIER_NAMES = {"pace": "setting", "paces": "steps"}  # in checkpoints that were written before
+_OF_THE_COMMAND = ("method", "penalty", "setup", "targets", "strategy")  # rebuilt from the settings
+_EARLIER_NAMES = {"pace": "setting", "paces": "steps"}  # in older checkpoints
 
 
 class Checkpoint:
@@ -33,12 +33,12 @@ class Checkpoint:
 
     def __init__(self, folder: Any, every: int, settings: dict[str, Any]) -> None:
         if every < 1:
-            raise ValueError(f"A checkpoint is made after so many rows, 1 or more; {every} was given.")
+            raise ValueError(f"The number of rows between checkpoints must be 1 or more; {every} was given.")
         from pathlib import Path
 
         self.path = Path(folder) / NAME
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        for left in self.path.parent.glob(f".{NAME}.*"):  # by a run that was killed while writing
+        for left in self.path.parent.glob(f".{NAME}.*"):  # left by a run that was killed while writing
             left.unlink()
         self.every, self.settings = every, settings
         self._saved = 0  # rows seen at the last checkpoint
@@ -99,7 +99,7 @@ class Checkpoint:
             raise failure
 
     def finish(self) -> None:
-        """Wait until the last checkpoint is on the disk; end the thread."""
+        """Wait until the last checkpoint is on disk; end the thread."""
         self._idle.wait()
         if self._writing:
             self._work.put(None)
@@ -107,7 +107,7 @@ class Checkpoint:
         self._wait()
 
     def resume(self, stream: Streaming, source: Source) -> tuple[Position, int, int] | None:
-        """Put the saved state into a new stream and source; return position, passes and rows, or None without one."""
+        """Restore the saved state; return position, passes and rows, or None if there is no checkpoint."""
         if not self.path.exists():
             return None
         header, arrays = file_format.read(self.path)
@@ -129,7 +129,7 @@ class Checkpoint:
             self._saved = tree["seen"]
             return Position(*tree["position"]), tree["passes"], tree["seen"]
         except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise file_format.FileError(f"{self.path}: the checkpoint holds what cannot be ({error!r}).") from None
+            raise file_format.FileError(f"{self.path}: the checkpoint is corrupt ({error!r}).") from None
 
     def delete(self) -> None:
         """Remove the file: the run is complete."""
@@ -166,13 +166,13 @@ def _renamed(values: dict[str, Any]) -> dict[str, Any]:
     return {_EARLIER_NAMES.get(name, name): value for name, value in values.items()}
 
 
-# State as a tree of JSON values, its arrays beside it.
+# The state is a tree of JSON values; arrays are stored separately.
 
 
 def _packed(value: Any, arrays: dict[str, Array]) -> Any:
     if isinstance(value, np.ndarray):
         name = str(len(arrays))
-        flat = np.ascontiguousarray(value).reshape(-1)  # the learner's arrays are copies, so nobody writes to it
+        flat = np.ascontiguousarray(value).reshape(-1)  # the learner's arrays are copies, so nothing writes to it
         arrays[name] = flat[: len(flat) - _zeros_at_the_end(flat)]
         return {"array": name, "shape": list(value.shape)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -186,7 +186,7 @@ def _packed(value: Any, arrays: dict[str, Array]) -> Any:
 
 
 def _zeros_at_the_end(flat: Array) -> int:
-    """Return the number of zeros at the end: a learner has room for features that have not come yet."""
+    """Return the number of zeros at the end: a learner has room for features that have not appeared yet."""
     end, step = len(flat), 1 << 16
     while end > 0 and step >= 1 << 10:
         begin = max(end - step, 0)

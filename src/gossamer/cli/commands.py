@@ -1,4 +1,4 @@
-"""What the command line does: train, predict, inspect, export."""
+"""The commands: train, predict, inspect, export."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Meter
 from gossamer.cli.run import fitted, measured, run
 from gossamer.model.model import Model, load, save
-from gossamer.online import lanes
 from gossamer.online.strategies import ManyStrengths, OneStrength
 from gossamer.online.stream import Problem, Streaming, as_classes
 from gossamer.registry import resolve
@@ -26,12 +25,12 @@ from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import number
 
-STRENGTHS = 16  # learned at once, to choose from
-ALPHA = 1e-5  # where there is no choice
+STRENGTHS = 16  # strengths of a path
+ALPHA = 1e-5  # the strength where there is no path
 
 
 def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
-    """Return the part that a word such as `l1` or `elastic_net(l1_ratio=0.3)` stands for.
+    """Return the part named by a text such as `l1` or `elastic_net(l1_ratio=0.3)`.
 
     >>> part("elastic_net(l1_ratio=0.3)", penalties.PENALTIES, "penalty").l1_ratio
     0.3
@@ -52,7 +51,7 @@ def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
         named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
         return table[name](*given, **named)
     except (SyntaxError, TypeError, AssertionError) as error:
-        raise ValueError(f"The settings of the {noun} {text!r} are wrong: {error}") from None
+        raise ValueError(f"The settings of the {noun} {text!r} are invalid: {error}") from None
 
 
 def train(options: argparse.Namespace, rows: Source) -> bool:
@@ -78,7 +77,9 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         options.features,
     )
     if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
-        raise ValueError("--passes and --holdout read the data again, which standard input and pipes cannot be.")
+        raise ValueError(
+            "--passes and --holdout read the data again, which is not possible with standard input and pipes."
+        )
     facts = {"penalty": options.penalty, "alpha": strategy.alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
     if options.checkpoint is not None:
@@ -107,20 +108,20 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
 
 
 def _strategy(options: argparse.Namespace, method: Any, penalty: Any) -> OneStrength | ManyStrengths:
-    """Return the strengths to learn at: a path, unless --alpha is given or the problem has none."""
+    """Return the strengths to learn at: a path, unless --alpha is given or a path is not possible."""
     if options.alpha is not None:
         if options.path is not None:
             raise ValueError("--alpha is one strength and --path chooses one of several: give one of the two.")
         return OneStrength(number(options.alpha, "--alpha", least=0))
+    refused = method.path_refusal(penalty)
     if options.path is not None:
         if options.average or options.grow or options.path < 2:
-            raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
-        lanes.check(method, penalty)
+            raise ValueError("--path needs at least 2 strengths, and cannot be combined with --average or --grow.")
+        if refused is not None:
+            raise refused
         return ManyStrengths(options.path)
-    try:
-        lanes.check(method, penalty)
-        against = "--average" if options.average else "--grow" if options.grow else None
-    except ValueError:
+    against = "--average" if options.average else "--grow" if options.grow else None
+    if refused is not None:
         against = f"{type(method).__name__} with {penalty.label}"
     if against is None:
         return ManyStrengths(STRENGTHS)
@@ -175,7 +176,7 @@ def _tell_training(
 
 
 def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
-    """Write one line per row: the prediction, then probabilities or scores if asked for."""
+    """Write one line per row: the prediction, then probabilities or scores if requested."""
     fit = load(options.model)
     if options.proba and not fit.probabilistic:
         raise ValueError(f"{type(fit.loss).__name__} gives no probabilities; use --scores.")
@@ -205,7 +206,7 @@ def _answer_lines(fit: Model, block: Block, z: Any, options: argparse.Namespace)
 
 
 def inspect(options: argparse.Namespace) -> None:
-    """Show what a model is and its largest weights."""
+    """Show a summary of a model and its largest weights."""
     fit = load(options.model)
     order = np.argsort(-fit.sizes, kind="stable")[: options.top]
     W = fit.weights_of(order)
@@ -248,7 +249,7 @@ def inspect(options: argparse.Namespace) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write a model in another language."""
+    """Export a model to another language."""
     from pathlib import Path
 
     from gossamer.model import exports
@@ -280,7 +281,7 @@ def _classes(words: str) -> Any:
 
 
 def _fingerprint(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what must be the same for a run to go on from a checkpoint: all that has an effect on learning."""
+    """Return the options that must be the same to resume from a checkpoint: all that affect learning."""
     without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command", "select"}
     return {name: value for name, value in sorted(vars(options).items()) if name not in without}
 

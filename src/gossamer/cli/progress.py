@@ -1,4 +1,4 @@
-"""How far a run is, and the line on standard error that shows it."""
+"""Progress of a training run, and the line on standard error that shows it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gossamer.online.stream import Streaming
 
 @record
 class Progress:
-    """How far a run is."""
+    """How far a run has come."""
 
     stream: Streaming
-    passes: int  # complete ones
-    seen: int  # rows of all passes
-    share: float  # of this pass, 0 if it is not known
+    passes: int  # complete passes
+    seen: int  # rows, counted over all passes
+    share: float  # fraction of this pass that is done, 0 if unknown
 
 
 class Meter:
-    """The line of live progress on standard error: examples, rate, progressive loss, non-zeros, time left."""
+    """A line of live progress on standard error: examples, rate, progressive loss, non-zeros, time left."""
 
     def __init__(self, passes: int, quiet: bool, remember: bool = False) -> None:
         self.passes = passes
@@ -29,13 +29,13 @@ class Meter:
         self.history: list[tuple[int, float]] = []  # rows seen, and the mean loss by then
         self.shows = not quiet and sys.stderr.isatty()
         self.began = self.last = time.perf_counter()
-        self.first = -1  # rows that an earlier run had seen
+        self.first = -1  # rows that were read before a resume
         self.begun_at = 0.0
         self.seconds = 0.0
         self.width = 0
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far it is, a few times a second."""
+        """Update the line, at most four times per second."""
         now = time.perf_counter()
         self.seconds = now - self.began
         done = (progress.passes + progress.share) / self.passes
@@ -62,7 +62,7 @@ class Meter:
     def _keep(self, seen: int, loss: float) -> None:
         if math.isfinite(loss):
             self.history.append((seen, loss))
-        if len(self.history) > 400:  # a long stream is remembered more coarsely
+        if len(self.history) > 400:  # keep every second value of a long stream
             del self.history[1::2]
 
     def clear(self) -> None:

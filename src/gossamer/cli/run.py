@@ -1,4 +1,4 @@
-"""A whole run over a source: passes, held-out rows, checkpoints, and the model."""
+"""A training run over a source: passes, held-out rows, checkpoints, and the model."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Progress
 from gossamer.estimators.selection import selected
 from gossamer.model import model
-from gossamer.online.passes import passes
 from gossamer.online.path import LearnedPath
 from gossamer.online.stream import Streaming, settled
+from gossamer.online.trainer import passes
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import Array
 
 
 def held_out(first: int, count: int, fraction: float) -> Array:
-    """Return which of the rows with these numbers are held out: a fixed random choice by number.
+    """Return which of the rows with these numbers are held out: a fixed random choice that depends on the number only.
 
     >>> bool(200 < held_out(0, 1000, 0.25).sum() < 300)
     True
@@ -37,7 +37,7 @@ def held_out(first: int, count: int, fraction: float) -> Array:
 
 
 def parted(block: Block, fraction: float, held: bool) -> Block:
-    """Return the rows of a block that are held out, or the others."""
+    """Return the held-out rows of a block, or the others."""
     if fraction == 0:
         return block
     which = held_out(block.position.rows - len(block), len(block), fraction)
@@ -52,7 +52,7 @@ def run(
     checkpoint: Checkpoint | None = None,
     show: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Learn `most` passes over all rows but those held out, resuming from a checkpoint if there is one."""
+    """Make `most` passes over all rows except those held out; resume from a checkpoint if there is one."""
     resumed = None if checkpoint is None else checkpoint.resume(stream, source)
     position, done, seen = resumed or (None, 0, 0)
     first: Iterator[Block] | None = None
@@ -80,7 +80,7 @@ def run(
 
 
 def choose_strength(path: LearnedPath, select: str) -> tuple[int, dict[str, Any]]:
-    """Return which of the strengths is chosen, and what is known of all."""
+    """Return the chosen strength, and the losses and non-zeros of all."""
     (loss, error), nonzeros = path.progressive(), path.nonzeros()
     lane = selected(select, loss, error, nonzeros)
     known = {
@@ -96,7 +96,7 @@ def choose_strength(path: LearnedPath, select: str) -> tuple[int, dict[str, Any]
 
 
 def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str) -> model.Model:
-    """Return the model of what was learned so far; `select` chooses a strength where there are many."""
+    """Return the model learned so far; `select` chooses a strength if there are many."""
     trainer = stream.trainer
     if trainer is None:
         raise ValueError("The source has no rows: there is nothing to learn from.")
@@ -130,7 +130,7 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str
 
 
 def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str, float]:
-    """Return the scores of a model on the held-out rows, or on all rows: their number, loss, and error or R²."""
+    """Return the number of held-out rows (or of all rows), and the loss and error or R² of the model on them."""
     count, loss, wrong, total, squares = 0, 0.0, 0.0, 0.0, 0.0
     for whole in source.blocks():
         block = parted(whole, holdout, held=True) if holdout else whole

@@ -1,7 +1,8 @@
-"""What the estimators share: checks of labels and weights, weights shown dense or sparse, predictions from scores."""
+"""Base classes of the estimators: checks of data, labels and weights, predictions from scores, progress callbacks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,26 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from gossamer import losses
 from gossamer.estimators import targets
 from gossamer.validation import Array, floats
 
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
+except ImportError:  # pragma: no cover  (an older scikit-learn)
 
-class Linear(BaseEstimator):
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """An estimator without callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method."""
+        return method
+
+
+class Linear(CallbackSupportMixin, BaseEstimator):
     """A model with `coef_` and `intercept_`."""
 
     coef_: Any  # one row per output, or a vector for one real target
@@ -26,7 +39,7 @@ class Linear(BaseEstimator):
 
     @property
     def nonzero_features_(self) -> Array:
-        """The features with a weight: their names where the data had names, their numbers otherwise."""
+        """The features with a non-zero weight: their names if the data had names, their numbers otherwise."""
         check_is_fitted(self)
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
         used = np.flatnonzero(coef.any(axis=0))
@@ -63,7 +76,7 @@ class Linear(BaseEstimator):
 
 
 def has_probabilities(estimator: Any) -> bool:
-    """Return whether the loss gives probabilities; say which do otherwise."""
+    """Return True if the loss gives probabilities; raise otherwise."""
     loss = losses.as_loss(estimator.loss)
     if not loss.probabilistic:
         raise AttributeError(f"{loss.label} does not give probabilities; 'logistic' and 'multinomial' do.")
@@ -71,13 +84,39 @@ def has_probabilities(estimator: Any) -> bool:
 
 
 def several_labels(y: Array) -> bool:
-    """Return whether y is a matrix of 0 and 1, one column per label; False is one label per row, and others raise."""
+    """Return True for a matrix of 0 and 1, one column per label, and False for one label per row; raise otherwise."""
     if y.ndim == 1 and y.dtype.kind in "iu":
         return False
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind not in ("binary", "multiclass", "multilabel-indicator"):
         raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
     return bool(kind == "multilabel-indicator")
+
+
+def checked(estimator: Any, X: Any, y: Any, accept_sparse: Any) -> tuple[Any, Array]:
+    """Return X, canonical if it is sparse, and y, both checked."""
+    X, y = validate_data(
+        estimator,
+        X,
+        y.toarray() if sp.issparse(y) else y,
+        accept_sparse=accept_sparse,
+        dtype=[np.float64, np.float32],
+        multi_output=True,
+        y_numeric=isinstance(estimator, RegressorMixin),
+    )
+    if X.shape[1] >= 2**31 or X.shape[0] >= 2**31:
+        raise ValueError(f"X is {X.shape[0]} × {X.shape[1]}; at most 2^31 - 1 rows and features are possible.")
+    if isinstance(estimator, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    return canonical(X) if sp.issparse(X) else X, y
+
+
+def canonical(X: Any) -> Any:
+    """Return a sparse matrix with its indices sorted and duplicates added up; a copy where it was not so."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array:
@@ -87,7 +126,7 @@ def checked_weights(sample_weight: Any, n: int) -> Array:
         sample_weight = np.full(n, sample_weight)
     weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
     if len(weight) != n:
-        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
+        raise ValueError(f"sample_weight must have one entry per row: there are {len(weight)} weights and {n} rows.")
     if (weight < 0).any():
         raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
     return weight
@@ -105,7 +144,7 @@ def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: tar
     if class_weight is None:
         return weight
     if coded.kind == "multilabel":
-        raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
+        raise ValueError("class_weight is for one label per row; weight the rows of a matrix y by sample_weight.")
     of_class = compute_class_weight(class_weight, classes=coded.classes, y=y, sample_weight=weight)
     factors = of_class[coded.index_of(y)]
     return factors if weight is None else weight * factors
@@ -155,3 +194,53 @@ class LinearRegressor(RegressorMixin, BaseEstimator):
         """Return the predictions: the mean for "poisson", z otherwise."""
         z = self._decide(X)
         return self._targets.predictions(z)
+
+
+class Tasks:
+    """Reports the begin and end of a fit, and of its parts, to scikit-learn's callbacks (1.9 and later).
+
+    `most` is the number of parts, if known. Without callbacks nothing happens.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, part: str, most: int | None = None) -> None:
+        self._estimator, self._data, self._part, self._most = estimator, {"X": X, "y": y}, part, most
+        self._done = 0
+        self._fit: Any = None
+        self._task: Any = None
+        if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
+            self._fit = estimator._init_callback_context(max_subtasks=most)
+            self._fit.call_on_fit_task_begin(estimator=estimator, **self._data)
+            self._begin()
+
+    @property
+    def heard(self) -> bool:
+        """Whether there are callbacks."""
+        return self._fit is not None
+
+    def turn(self, fitted: Callable[[], dict[str, Any]]) -> bool:
+        """Report the end of a part and the begin of the next; return whether a callback wants to stop the fit.
+
+        `fitted` returns the attributes of the estimator as fitted so far.
+        """
+        if self._task is None:
+            return False
+        stop = self._task.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes=fitted, **self._data
+        )
+        self._done += 1
+        self._task = None
+        if not stop and self._done != self._most:
+            self._begin()
+        return bool(stop)
+
+    def finish(self) -> None:
+        """Report the end of the fit."""
+        if self._fit is None:
+            return
+        if self._task is not None:  # a part that was not needed
+            self._task.call_on_fit_task_end(estimator=self._estimator)
+        self._fit.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes={}, **self._data)
+
+    def _begin(self) -> None:
+        self._task = self._fit.subcontext(task_name=self._part)
+        self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)

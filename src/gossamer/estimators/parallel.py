@@ -1,4 +1,4 @@
-"""Threads: one policy, `n_jobs`, for all estimators and the command line, and work that is shared between threads."""
+"""Threads: what `n_jobs` means for all estimators and the command line, and a parallel map."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 
 def threads(n_jobs: int | None = None) -> int:
-    """Return how many threads `n_jobs` stands for.
+    """Return the number of threads for `n_jobs`.
 
-    None is the number that joblib's `parallel_config` says, or else all cores that this process may use; -1 is all
+    None is the number of joblib's `parallel_config`, or all cores that this process may use if there is none. -1 is all
     cores, -2 all but one.
 
     >>> threads(3), threads(-1) == threads()
@@ -31,7 +31,7 @@ def threads(n_jobs: int | None = None) -> int:
 
 def _of_joblib() -> int:
     """Return the `n_jobs` of joblib's context: one thread in its workers, all cores where there is no context."""
-    if "joblib" not in sys.modules:  # loads with scikit-learn, which the command line does without
+    if "joblib" not in sys.modules:  # the command line does not load it
         return -1
     from joblib.parallel import get_active_backend
 
@@ -40,9 +40,9 @@ def _of_joblib() -> int:
 
 
 def each(work: Callable[[Any], Any], items: Iterable[Any], count: int) -> Iterator[Any]:
-    """Yield work(item) of every item, in their order, done by so many threads; what one raises is raised here.
+    """Yield work(item) of every item in order, computed by `count` threads; an exception in a thread is raised here.
 
-    `concurrent.futures` would do; its import takes 7 of the 200 ms of a short `gossamer train`.
+    The import of `concurrent.futures` takes 7 of the 200 ms of a short `gossamer train`, so it is not used.
 
     >>> list(each(lambda x: x * x, range(4), 2))
     [0, 1, 4, 9]
@@ -78,7 +78,7 @@ def each(work: Callable[[Any], Any], items: Iterable[Any], count: int) -> Iterat
             if error is not None:
                 raise error
             yield result
-    finally:  # nobody begins what nobody will ask for
+    finally:  # start no work that will not be used
         with contextlib.suppress(Empty):
             while True:
                 waiting.get_nowait()

@@ -1,4 +1,4 @@
-"""Which strength of a path is chosen, online or in batch."""
+"""The choice of a strength on a regularization path, online and in batch."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ SELECT = ("best", "sparsest")
 
 
 def selected(select: str, loss: Array, error: Array, nonzeros: Array, allowed: Array | None = None) -> int:
-    """Return which strength is chosen: the one with the lowest loss, or the sparsest within its standard error.
+    """Return the index of the chosen strength: the lowest loss, or the sparsest within one standard error of it.
 
-    Strengths fall, and the first of equals is chosen. `allowed` says which may be chosen.
+    Strengths decrease, and the first of equal ones is chosen. `allowed` marks those that may be chosen.
 
     >>> loss, error, nonzeros = np.array([0.5, 0.31, 0.3]), np.full(3, 0.02), np.array([2, 5, 9])
     >>> selected("best", loss, error, nonzeros), selected("sparsest", loss, error, nonzeros)

@@ -1,4 +1,4 @@
-"""Targets: what y holds, how the loss sees it, and how predictions become labels again."""
+"""The coding of y: from labels or numbers to what the loss reads, and from scores back to predictions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Targets:
         return coded
 
     def index_of(self, y: Array) -> Array:
-        """Return the place of each label in `classes`."""
+        """Return the index of each label in `classes`."""
         assert self.classes is not None
         if len(self.classes) == 2:
             second = y == self.classes[1]
@@ -62,7 +62,7 @@ class Targets:
         return index
 
     def with_new_classes(self, y: Array) -> Targets:
-        """Return targets that also know the labels of y that are new, added at the end."""
+        """Return targets with the new labels of y added at the end."""
         assert self.classes is not None
         new = np.setdiff1d(y, self.classes)
         if len(new) == 0 or self.kind not in ("multiclass", "one_vs_rest"):
@@ -70,10 +70,10 @@ class Targets:
         classes = np.concatenate([self.classes, new])
         return replace(self, classes=classes, outputs=len(classes))
 
-    # Scores z = X W + b, n × outputs, as users see them
+    # From scores z = X W + b, n × outputs, to what users see
 
     def decisions(self, z: Array) -> Array:
-        """Return what `decision_function` does: a vector for two classes or one target, else one column per output."""
+        """Return the `decision_function`: a vector for two classes or one target, else one column per output."""
         if self.kind == "regression":
             return z[:, 0] if self.flat else z
         if self.kind == "binary":
@@ -91,7 +91,7 @@ class Targets:
         return self.classes[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
 
     def probabilities(self, z: Array) -> Array:
-        """Return the probability of each class or label; raise where the loss gives none."""
+        """Return the probability of each class or label; raise if the loss gives none."""
         if not self.loss.probabilistic:
             raise ValueError(f"{self.loss.label} gives no probabilities; 'logistic' and 'multinomial' do.")
         p = self.loss.link(z)
@@ -104,7 +104,7 @@ class Targets:
 
 
 def distinct(y: Array) -> Array:
-    """Return the labels in y, sorted; one or two are found, and close whole numbers counted, faster than by sorting.
+    """Return the distinct labels of y, sorted; one or two labels, and small integers, are found without sorting.
 
     >>> distinct(np.array([1, -1, 1])), distinct(np.array([3, 1, 1, 2]))
     (array([-1,  1]), array([1, 2, 3]))
@@ -132,7 +132,7 @@ def for_regression(y: Array, loss: Any) -> Targets:
 
 
 def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
-    """Return the coding of labels: the classes' own loss where there is one, one against the rest otherwise."""
+    """Return the coding of labels: with the joint loss of all classes if there is one, one-vs-rest otherwise."""
     if loss.kind not in ("binary", "multiclass"):
         raise ValueError(
             f"A classifier needs a classification loss such as 'logistic' or 'hinge'; {type(loss).__name__} was given."

@@ -1,4 +1,4 @@
-"""The regularisation path in one pass: online estimators that learn at many strengths and choose one by themselves."""
+"""Online estimators that learn a whole regularization path in one pass and choose a strength."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from gossamer.estimators.selection import SELECT, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
-from gossamer.online.passes import Pass
 from gossamer.online.path import LearnedPath
 from gossamer.online.strategies import ManyStrengths
-from gossamer.validation import Array, checked_alphas, one_of
+from gossamer.online.trainer import Pass
+from gossamer.validation import Array, checked_alphas, one_of, whole
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]
 
 
 class _Choice:
-    """The strength in use, and what it was chosen by."""
+    """The strength in use, and the non-zeros of all."""
 
     def __init__(self, lane: int, nonzeros: Array) -> None:
         self.lane, self.nonzeros = lane, nonzeros
 
 
 class _Path(_Online):
-    """What the two estimators share: the trainer with lanes, the choice, and the path."""
+    """What the two estimators share: the strategy, the choice of a strength, and the path."""
 
     _single: Any  # the estimator with one strength
-    # Settings of the estimator with one strength that a path does not have.
+    # Parameters of the estimator with one strength that a path does not have.
     tol: float | None = None
     average: bool = False
     grow: bool = False
@@ -39,9 +39,7 @@ class _Path(_Online):
 
     def _strategy(self) -> Any:
         one_of(self.select, "select", SELECT)
-        most = self.max_nonzeros
-        if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 0):
-            raise ValueError(f"max_nonzeros must be a whole number, 0 or more, or None; {most!r} was given.")
+        whole(self.max_nonzeros, "max_nonzeros", 0, optional=True)
         return ManyStrengths(checked_alphas(self.alphas, least=2), self.n_jobs)
 
     def _pass_words(self, done: Pass) -> str:
@@ -53,7 +51,7 @@ class _Path(_Online):
     # The choice
 
     def _choice(self) -> _Choice:
-        """Return the strength in use: chosen once after each change."""
+        """Return the strength in use, chosen once after each change of the learner."""
         path = self._path()
         if self._read_once.choice is None:
             self._read_once.choice = self._choose(path)
@@ -65,7 +63,7 @@ class _Path(_Online):
         if not allowed.any():
             warnings.warn(
                 f"No strength has at most max_nonzeros={self.max_nonzeros} non-zero weights: the fewest are "
-                f"{nonzeros.min()}, which is what is used. Larger alphas give fewer.",
+                f"{nonzeros.min()}, and that strength is used. Larger alphas give fewer.",
                 stacklevel=4,
             )
             allowed = nonzeros == nonzeros.min()
@@ -139,12 +137,12 @@ class _Path(_Online):
         return given if callable(given) else float(self.path_step_[self._choice().lane])
 
     def at(self, alpha: float | None = None) -> Any:
-        """Return the estimator at one strength of the path, fitted: it predicts, and goes on learning by itself.
+        """Return a fitted estimator at one strength of the path; it predicts, and continues to learn on its own.
 
         Parameters
         ----------
         alpha : float, optional
-            One of `alphas_`; the strength in use if it is not given.
+            One of `alphas_`; by default the strength in use.
         """
         check_is_fitted(self, "_trainer")
         lane = self._choice().lane if alpha is None else self._lane_of(alpha)
@@ -170,32 +168,32 @@ class _Path(_Online):
 
 
 class OnlineClassifierCV(_Path, OnlineClassifier):
-    """A sparse linear classifier that learns at many strengths in one pass, and chooses among them by itself.
+    """A sparse linear classifier that learns at many regularization strengths in one pass, and chooses one.
 
     Each strength learns exactly what `OnlineClassifier` with that alpha would. Every example is predicted at all
-    strengths before they learn from it, so that the pass itself validates them: `path_loss_` is the mean of those
-    losses, and the choice follows from it. The result does not depend on how the data is cut into calls.
+    strengths before they learn from it, so the pass itself is a validation: `path_loss_` is the mean of these losses,
+    and the choice is based on it. The result does not depend on how the data is split into calls.
 
     Parameters
     ----------
     alphas : int or sequence of floats, default 16
-        The strengths. A number means that many, evenly spaced in logarithm, from an estimate of the strength at which
-        all weights are zero down to 1e-5 of it. The estimate is the dual norm of the mean gradient at zero on the first
-        rows: 2,048 of them, or the largest power of two that there is (from 16 on; before that it is 1).
+        The strengths, or their number: then they are spaced evenly in logarithm, from an estimate of the strength at
+        which all weights are zero down to 1e-5 of it. The estimate is the dual norm of the mean gradient at zero on the
+        first 2,048 rows, or on the largest power of two if there are fewer (with fewer than 16 rows it is 1).
     loss, penalty, method
         As in `OnlineClassifier`. The method is "fobos", "rda", "adagrad" or "ftrl" (or "auto"), the penalty a sum over
-        features. Where the step is chosen from the data, each strength has its own.
+        features. If the step is chosen from the data, each strength has its own.
     select : "best" or "sparsest", default "sparsest"
         The strength with the lowest progressive loss; or, among those within one standard error of it, the one with
         the fewest non-zero weights.
     max_nonzeros : int, optional
         Choose among the strengths that have at most this many non-zero weights.
     max_passes : int, default 1
-        Passes over the data in `fit`. Only the first pass of a fit counts for the choice: later ones predict rows that
-        were seen before.
+        Passes over the data in `fit`. Only the first pass counts for the choice, as later passes predict rows that were
+        seen before.
     n_jobs : int, optional
-        Threads, which change nothing but the time. By default all cores that this process may use, or what joblib's
-        `parallel_config` says.
+        Number of threads; the result does not depend on it. By default the number of joblib's `parallel_config`, or all
+        cores that this process may use.
     shuffle, fit_intercept, class_weight, warm_start, random_state, verbose
         As in `OnlineClassifier`.
 
@@ -204,7 +202,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
     alphas_ : array
         The strengths, from the largest to the smallest.
     alpha_ : float
-        The one in use: `coef_`, `intercept_`, `predict` and all the rest are at this strength.
+        The one in use: `coef_`, `intercept_`, `predict` and all other methods use this strength.
     path_loss_, path_loss_se_ : arrays
         The progressive loss at each strength, and its standard error.
     path_nonzeros_ : array
@@ -270,7 +268,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
 
 
 class OnlineRegressorCV(_Path, OnlineRegressor):
-    """A sparse linear regressor that learns at many strengths in one pass, and chooses among them by itself.
+    """A sparse linear regressor that learns at many regularization strengths in one pass, and chooses one.
 
     Each strength learns exactly what `OnlineRegressor` with that alpha would; see `OnlineClassifierCV` for how the
     strengths are found and chosen.

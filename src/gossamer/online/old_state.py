@@ -1,7 +1,7 @@
-"""The state of learners as earlier checkpoints hold it, in the layout that learners have now.
+"""Conversion of learner states in older checkpoints to the present layout.
 
-A path with a penalty other than ℓ1, or with several outputs, kept what its strengths share of a feature in an array of
-its own ("heads"); now it is in the record of the feature ("slots"). FTRL kept its weights beside its sums.
+A path with a penalty other than ℓ1, or with several outputs, kept the part of a feature that its strengths share in an
+array of its own ("heads"); now it is in the record of the feature ("slots"). FTRL kept its weights beside its sums.
 """
 
 from __future__ import annotations

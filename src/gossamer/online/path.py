@@ -1,10 +1,10 @@
-"""What a trainer of many strengths has learned: losses, non-zeros and weights at each, and the choice among them."""
+"""Results of a trainer with many strengths: losses, non-zeros and weights at each."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gossamer.online import step_search, strategies
+from gossamer.online import strategies
 from gossamer.online.strategies import OneStrength
 from gossamer.online.trainer import Trainer
 from gossamer.validation import Array
@@ -16,7 +16,7 @@ class LearnedPath:
     def __init__(self, trainer: Trainer) -> None:
         self.trainer, self.learner = trainer, trainer.learner
         self.alphas: Array = trainer.setting.alphas  # from the largest to the smallest
-        self.steps: Array = trainer.setting.steps  # of each
+        self.steps: Array = trainer.setting.steps  # one per strength
 
     def progressive(self) -> tuple[Array, Array]:
         """Return the mean loss at each strength on rows not seen before, and its standard error."""
@@ -47,7 +47,7 @@ class LearnedPath:
         return starts, index, value
 
     def alone(self, lane: int) -> Trainer:
-        """Return a trainer of one strength that has learned the same, and can go on."""
+        """Return a trainer of one strength that has learned the same, and can continue."""
         old, step = self.trainer, float(self.steps[lane])
         one = OneStrength(float(self.alphas[lane]))
         trainer = Trainer(
@@ -58,6 +58,6 @@ class LearnedPath:
             if name in state:
                 state[name] = np.array([float(value)])
         trainer.learner.restore(state)
-        if step_search.needs_prefix(old.method):
+        if strategies.needs_prefix(old.method):
             trainer.setting, trainer.decided, trainer.buffer = step, old.decided, old.buffer
         return trainer

@@ -1,14 +1,16 @@
-"""A learner on its way through the rows: what it is made with, its state, and the first rows while they decide.
+"""The trainer: a learner with its settings, its state, and the first rows while they decide; and the loop over passes.
 
-No estimator is needed to train: `Trainer(method, penalty, strategy, targets, features)`, then `learn(rows)` as often as
-there are rows. The result does not depend on how the rows are cut into calls. The strategy (`strategies`) says whether
-it learns at one strength or at many.
+No estimator is needed to train: make `Trainer(method, penalty, strategy, targets, features)` and call `learn(rows)` as
+often as there are rows. The result does not depend on how the rows are split into calls. The strategy (`strategies`)
+learns at one regularization strength or at many. `passes` is the one loop over passes: `fit`, `fit_source`, paths and
+the command line all use it.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -17,8 +19,8 @@ import numpy as np
 
 from gossamer import _core, methods
 from gossamer.estimators.targets import Targets
-from gossamer.online import step_search
-from gossamer.schedules import steps
+from gossamer.frozen import record
+from gossamer.online import strategies
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
@@ -26,7 +28,7 @@ from gossamer.validation import Array
 class Trainer:
     """One learner: a method, a penalty, a strategy, the coding of y, the number of features.
 
-    Raises where the method cannot handle the penalty.
+    Raises if the method cannot handle the penalty.
 
     Examples
     --------
@@ -65,39 +67,39 @@ class Trainer:
         self.setup = methods.Setup(features, targets.outputs, strategy.alpha, fit_intercept, average)
         self.loss_call = _core.loss_call(targets.loss._core())
         self.setting, self.learner = strategy.start(self)  # the step in use, or strengths and steps; the compiled state
-        self.decided = 0 if strategy.decides(method) else step_search.PREFIX  # how many of the first rows decided on it
+        self.decided = 0 if strategy.decides(method) else strategies.PREFIX  # how many rows it was decided by
         self.buffer: Rows | None = None  # the first rows, while they may decide again
         self.repeats: list[list[float]] = []  # spans of rounds whose rows were seen before, where the strategy judges
 
     @property
     def finds_bad_entries(self) -> bool:
-        """Whether `learn` itself finds entries that are not finite or of no feature, so that `Rows.check` can wait.
+        """Whether `learn` detects values that are not finite and indices out of range, as `Rows.check` does.
 
-        Lanes and the search for a step do not.
+        Lanes and the search for a step do not detect them.
         """
         return not (self.strategy.judges or self.strategy.decides(self.method))
 
     # Learning
 
-    _chunk = 256  # rows between two looks at the clock, so that Ctrl-C is heard
+    _chunk = 256  # rows per call of the core, so that Ctrl-C is noticed
 
     def check_steps(self, count: int) -> None:
-        """Raise if a schedule given as a function has no proper steps for the next rounds."""
+        """Raise if a schedule returns invalid steps for the next rounds."""
         if callable(self.method.step):
-            steps(self.method.schedule(self.method.step), self.rounds + 1, count)
+            self.method.steps(self.method.step, self.rounds + 1, count)
 
     def learn(self, rows: Rows, *, repeated: bool = False) -> None:
-        """Learn from the rows in their order; `repeated` says that they were seen before."""
+        """Learn from the rows in their order; `repeated` says that they have been seen before."""
         counted_out = repeated and self.strategy.judges
         if counted_out:
             self._begin_repeat()
         try:
-            rest = self._learn_prefix(rows) if self.decided < step_search.PREFIX and len(rows) else rows
+            rest = self._learn_prefix(rows) if self.decided < strategies.PREFIX and len(rows) else rows
             self._teach(self.learner, self.setting, rest)
         finally:
             if counted_out:
                 self.repeats[-1][1] = self.rounds
-            if not self.learner.sound:  # a margin was not finite, or a feature does not exist
+            if not self.learner.sound:  # a margin was not finite, or an index was out of range
                 rows.check(self.setup.features)
 
     def _begin_repeat(self) -> None:
@@ -107,12 +109,12 @@ class Trainer:
             self.repeats.append([self.rounds, math.inf])
 
     def _learn_prefix(self, rows: Rows) -> Rows:
-        """Learn the part of `rows` that belongs to the prefix, deciding when it is time; return the rest."""
+        """Learn the rows that belong to the prefix, and decide on the setting when it is time; return the rest."""
         have = 0 if self.buffer is None else len(self.buffer)
-        take = min(len(rows), step_search.PREFIX - have)
+        take = min(len(rows), strategies.PREFIX - have)
         new = rows[:take]
         buffer = new if self.buffer is None else self.buffer.then(new)
-        deciding = step_search.deciding_rows(len(buffer))
+        deciding = strategies.deciding_rows(len(buffer))
         if deciding > self.decided:
             setting = self.strategy.choose(self, buffer[:deciding])
             learner = self.strategy.make(self, setting)
@@ -120,13 +122,13 @@ class Trainer:
             self.setting, self.learner, self.decided = setting, learner, deciding
         else:
             self._teach(self.learner, self.setting, new)
-        self.buffer = buffer if len(buffer) < step_search.PREFIX else None
+        self.buffer = buffer if len(buffer) < strategies.PREFIX else None
         return rows[take:]
 
     def _teach(self, learner: Any, setting: Any, rows: Rows) -> None:
-        """Learn; the losses of rows that were seen before do not count."""
+        """Learn; the losses of rows seen before do not count."""
         first = int(learner.rounds)
-        eta = steps(self.strategy.schedule(self.method, setting), first + 1, len(rows))
+        eta = self.method.steps(self.strategy.step_of(self.method, setting), first + 1, len(rows))
         if not self.repeats:
             self._teach_chunks(learner, rows, eta)
             return
@@ -136,7 +138,7 @@ class Trainer:
             self._teach_chunks(learner, rows[begin:end], eta[begin:end])
 
     def _teach_chunks(self, learner: Any, rows: Rows, eta: Array) -> None:
-        """Learn in chunks of a fraction of a second."""
+        """Learn in chunks that take a fraction of a second."""
         begin = 0
         while begin < len(rows):
             end = min(begin + self._chunk, len(rows))
@@ -151,23 +153,23 @@ class Trainer:
             begin = end
 
     def grown(self, features: int, targets: Targets) -> Trainer:
-        """Return a trainer with the same state, made for more features or outputs, or for fewer that all came."""
+        """Return a trainer with the same state and another number of features or outputs."""
         self.strategy.check_growth(self, targets.outputs)
-        self.penalty.rows(features)  # raises where it has weights for other features
+        self.penalty.rows(features)  # raises if its weights are for another number of features
         new = Trainer.__new__(Trainer)
         new.__dict__.update(self.__dict__)
         new.targets, new.setup = targets, replace(self.setup, features=features, outputs=targets.outputs)
         new.repeats = [list(span) for span in self.repeats]
         new.learner = self.learner.grown(features, targets.outputs)
-        if targets.outputs != self.setup.outputs:  # the first rows are coded for fewer classes: the step stays
-            new.decided, new.buffer = step_search.PREFIX, None
+        if targets.outputs != self.setup.outputs:  # the kept rows are coded for fewer classes, so the step is final
+            new.decided, new.buffer = strategies.PREFIX, None
         return new
 
-    # What is known
+    # Results
 
     @property
     def rounds(self) -> int:
-        """How many rows were learned from."""
+        """Number of rows learned from."""
         return int(self.learner.rounds)
 
     @property
@@ -181,7 +183,7 @@ class Trainer:
         return self.learner.loss_seen
 
     def read(self) -> tuple[Array, Array]:
-        """Return W (features × outputs) and b of one strength, averaged if the setup says so."""
+        """Return W (features × outputs) and b of one strength, averaged if `setup.average`."""
         W, b = np.empty((self.setup.features, self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read(W, b, self.setup.average)
         return W, b
@@ -207,3 +209,50 @@ class Trainer:
         self.learner = self.strategy.make(self, self.setting)
         self.learner.restore(state["learner"])
         self.loss_call = _core.loss_call(self.targets.loss._core())
+
+
+@record
+class Pass:
+    """A complete pass."""
+
+    number: int  # from 1
+    loss: float  # the mean loss of each row before it was learned from
+
+
+def passes(
+    trainer: Any, blocks: Callable[[int], Iterable[Any]], most: int, *, done: int = 0, tol: float | None = None
+) -> Iterator[Pass]:
+    """Yield after each pass of a `Trainer` or `Streaming` over `blocks(number)`, up to pass `most`.
+
+    With `tol`, stop when a pass lowers the loss of the pass before by less than that. Code after a `yield` in a
+    generator of blocks runs once that block has been learned from.
+    """
+    before = math.inf
+    for number in range(done + 1, most + 1):
+        loss, weight = trainer.loss_seen, trainer.weight_seen
+        for block in blocks(number):
+            trainer.learn(block, repeated=number > 1)
+        now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
+        yield Pass(number, now)
+        if tol is not None and not now < before - tol:
+            return
+        before = now
+
+
+class SeededOrders:
+    """The random orders of NumPy's RandomState, in 75 µs instead of 370 for the 20,242 rows of RCV1.
+
+    A pass of FOBOS over these rows takes 2.2 ms.
+
+    >>> SeededOrders(7).permutation(5).tolist() == np.random.RandomState(7).permutation(5).tolist()
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._orders = _core.Orders(seed)
+
+    def permutation(self, count: int) -> Array:
+        """Return 0 … count − 1 in the next order."""
+        order = np.empty(count, np.int64)
+        self._orders.next(order)
+        return order

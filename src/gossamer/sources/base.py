@@ -1,4 +1,4 @@
-"""What every source of rows offers."""
+"""The base class of all sources of rows."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from gossamer.sources.blocks import Ahead, Block, Position, Rejects
 if TYPE_CHECKING:
     from gossamer.validation import Array
 
-MAX_FEATURES = 1 << 26  # a single number in a file must not claim all memory
+MAX_FEATURES = 1 << 26  # so that one wrong number in a file cannot take all memory
 
 
 @record
 class Survey:
-    """What one reading of a whole source tells."""
+    """What reading a whole source once has found."""
 
     rows: int
     width: int
-    labels: Array | None  # the different ones
+    labels: Array | None  # distinct labels
 
 
 class Source:
-    """Rows in blocks. A kind of source gives `_read`; one that names features or learns how to read gives the rest.
+    """Rows in blocks.
 
-    What `_read` yields is made by a thread; `_block` makes a block of it when it is asked for. Text has threads of its
-    own and gives `_ahead` instead.
+    A source implements `_read`, whose items are made by a thread; `_block` turns an item into a block. Text has threads
+    of its own and implements `_ahead` instead. A source that names features, or learns how to read, implements the
+    methods below too.
     """
 
     rereadable = True  # whether `blocks` may be called again
-    need_labels = True  # whether rows without a label are bad
-    features: int | None = None  # the number of features, where it is known before reading
+    need_labels = True  # whether rows without a label are invalid
+    features: int | None = None  # the number of features, if it is known before reading
 
     def __init__(self, on_error: Any = "stop") -> None:
         self.rejects = Rejects(on_error)
@@ -42,24 +43,24 @@ class Source:
         raise NotImplementedError
 
     def _ahead(self, start: Position) -> Any:
-        """Start to read; return an iterable of what `_block` takes, with `close`."""
+        """Start to read; return an iterable, with `close`, of items for `_block`."""
         return Ahead(self._read(start))
 
     def _block(self, read: Any) -> Block:
         return read
 
     def begin(self) -> None:
-        """Start to read what `blocks` will yield from the beginning."""
+        """Start to read from the beginning, before `blocks` is called."""
         self._begun = self._ahead(Position())
 
     def close(self) -> None:
-        """End what `begin` began and nobody asked for."""
+        """Stop reading that `begin` started and `blocks` did not use."""
         if self._begun is not None:
             self._begun.close()
             self._begun = None
 
     def blocks(self, start: Position | None = None) -> Generator[Block, None, None]:
-        """Yield the blocks from a position on, read ahead by a thread."""
+        """Yield the blocks from a position on; a thread reads ahead."""
         if start is None:
             self.rejects.start()
         else:
@@ -71,7 +72,7 @@ class Source:
             yield block
 
     def survey(self) -> Survey:
-        """Read everything once, keeping nothing but the sizes and the different labels."""
+        """Read everything once; keep only the sizes and the distinct labels."""
         import numpy as np
 
         rows, width, labels = 0, self.features or 0, None
@@ -89,7 +90,7 @@ class Source:
         return None
 
     def other_name(self, feature: int) -> str | None:
-        """Return a second name that fell on the same feature, or None."""
+        """Return a second name that was hashed to the same feature, or None."""
         return None
 
     @property
@@ -97,7 +98,7 @@ class Source:
         """How many features have more than one name."""
         return 0
 
-    # Reading other data in the same way, and going on after a stop
+    # Reading other data in the same way, and resuming
 
     def settings(self) -> dict[str, Any]:
         """Return what `sources.source` needs to read other data in the same way."""
@@ -108,8 +109,8 @@ class Source:
         return features
 
     def state(self) -> dict[str, Any]:
-        """Return what reading has found out: JSON values and arrays."""
+        """Return the state of reading, for a checkpoint: JSON values and arrays."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from such a state."""
+        """Resume from such a state."""

@@ -1,4 +1,4 @@
-"""Blocks of rows on their way from a source to a learner, and the thread that reads ahead."""
+"""Blocks of rows, the thread that reads ahead, and what happens to lines that cannot be read."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ AHEAD = 32  # blocks read and not yet learned from
 
 
 class ReadError(ValueError):
-    """Data that cannot be read: says where and why."""
+    """Data that cannot be read; the message says where and why."""
 
 
 @record
 class Position:
-    """Where a block ends, so that reading can go on from there."""
+    """Where a block ends, so that reading can resume there."""
 
-    file: int = 0  # which of the files
-    offset: int = 0  # bytes of its text that were read
-    line: int = 0  # lines of it
-    rows: int = 0  # rows of all files
+    file: int = 0  # the number of the file
+    offset: int = 0  # bytes read from it
+    line: int = 0  # lines read from it
+    rows: int = 0  # rows read from all files
 
 
 @record
@@ -57,12 +57,12 @@ class BadRow(BadLine):
 
 @record
 class Block:
-    """Some rows of a source, and what it says about them."""
+    """Some rows of a source, and what is known about them."""
 
-    rows: Rows  # their entries follow each other; y holds the labels
+    rows: Rows  # compact; y holds the labels
     width: int  # largest feature + 1, or the number of columns
     position: Position
-    share: float = 0.0  # of the source read so far, 0 if it is not known
+    share: float = 0.0  # fraction of the source read so far, 0 if unknown
     tags: list[str] | None = None
     bad: tuple[BadLine, ...] = ()
 
@@ -88,7 +88,7 @@ class Block:
 
     @property
     def label(self) -> Array | None:
-        """Numbers or strings, or None where there are none."""
+        """Numbers or strings, or None if there are no labels."""
         return self.rows.y
 
     @property
@@ -97,7 +97,7 @@ class Block:
         return self.rows.weight
 
     def cut(self, most: int) -> Iterator[Block]:
-        """Yield the rows in blocks of at most so many."""
+        """Yield the rows in blocks of at most `most` rows."""
         if len(self) <= most:
             yield self
             return
@@ -115,7 +115,7 @@ class Block:
 
 
 class Ahead:
-    """What an iterator gives, made ahead by a thread: parsing runs without the interpreter's lock."""
+    """The items of an iterator, made ahead by a thread; parsing releases the interpreter's lock."""
 
     def __init__(self, items: Iterator[Any]) -> None:
         self._queue: Queue[Any] = Queue(AHEAD)
@@ -151,7 +151,7 @@ class Ahead:
             self.close()
 
     def close(self) -> None:
-        """Free the thread and the memory of what it read."""
+        """Stop the thread and free the items it has made."""
         self._stopped.set()
         while True:
             try:
@@ -162,7 +162,7 @@ class Ahead:
 
 
 class Rejects:
-    """What becomes of lines that cannot be read: "stop" raises, "skip" counts, a path also collects them in a file.
+    """What to do with lines that cannot be read: "stop" raises, "skip" counts, "quarantine" also writes them to a file.
 
     >>> Rejects("ignore")
     Traceback (most recent call last):
@@ -183,14 +183,14 @@ class Rejects:
         self.size = 0  # of the file
 
     def start(self, count: int = 0, size: int = 0) -> None:
-        """Begin, or go on after a checkpoint: what was collected later is forgotten."""
+        """Start, or resume from a checkpoint: lines collected after it are dropped."""
         self.count, self.size, self.examples = count, size, []
         if self.path is not None:
             with open(self.path, "ab") as file:
                 file.truncate(size)
 
     def take(self, bad: tuple[BadLine, ...]) -> None:
-        """Raise, count or collect."""
+        """Raise, count or collect the lines."""
         if not bad:
             return
         if self.stops:

@@ -1,7 +1,7 @@
-"""Tables with named columns: which column is the target, which hold numbers and which categories.
+"""Columns of tables: which one is the target, which hold numbers and which categories.
 
-A column of numbers is one feature, called by its name. A category makes one feature a value, `column=value`, by hashing
-or one-hot (numbered in the order in which they come). Missing values make no entry.
+A column of numbers is one feature, named after it. A category makes one feature per value, `column=value`, by hashing
+or one-hot (numbered in the order in which they appear). Missing values make no entry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BITS = 18
 
 
 class Columns:
-    """The roles of the columns, settled when the first rows are there."""
+    """The roles of the columns; the first rows decide those that are not given."""
 
     def __init__(
         self,
@@ -33,12 +33,12 @@ class Columns:
         one_hot: bool = False,
     ) -> None:
         self.target, self.weight, self.ignore = target, weight, list(ignore)
-        self.numbers = None if numbers is None else list(numbers)  # None until they are found
+        self.numbers = None if numbers is None else list(numbers)  # None until the first rows are read
         self.categories = list(categories)
         self.named = NamedFeatures(0 if one_hot else check_bits(bits))
 
     def settle(self, names: list[str], is_number: Callable[[str], bool], need_labels: bool, where: str) -> None:
-        """Find the roles of columns with these names, or check that those known are there."""
+        """Find the roles of columns with these names, or check that the known ones exist."""
         doubles = {name for name in names if names.count(name) > 1}
         if doubles:
             raise ReadError(f"{where}: two columns are called {sorted(doubles)[0]!r}.")
@@ -60,11 +60,11 @@ class Columns:
 
     @property
     def first(self) -> int:
-        """The number of the first feature that is a category."""
+        """The number of the first feature from a category."""
         return len(self.numbers or [])
 
     def width(self, largest: int) -> int:
-        """Return the number of features, given that of the largest one that occurred."""
+        """Return the number of features, given one more than the largest that occurred."""
         if not self.categories:
             return self.first
         return self.first + self.named.size if self.named.size else max(largest, self.first)
@@ -74,7 +74,7 @@ class Columns:
         return (self.numbers or [])[feature] if feature < self.first else self.named.name(feature - self.first)
 
     def other(self, feature: int) -> str | None:
-        """Return a second name of it, or None."""
+        """Return a second name of a feature, or None."""
         return None if feature < self.first else self.named.other(feature - self.first)
 
     def recall(self, features: Array, names: list[str] | None) -> Array:
@@ -87,7 +87,7 @@ class Columns:
         return np.array([j if j < self.first else self.first + self.named.number(name) for j, name in pairs], np.int64)
 
     def settings(self) -> dict[str, Any]:
-        """Return what is needed to read other tables in the same way."""
+        """Return the settings that read other tables in the same way."""
         exact = self.named.bits == 0
         return {
             "target": self.target,
@@ -97,14 +97,42 @@ class Columns:
         } | ({"one_hot": True} if exact else {"bits": self.named.bits})
 
     def state(self) -> dict[str, Any]:
-        """Return what reading has found out."""
+        """Return the state of reading, for a checkpoint."""
         roles = {"target": self.target, "numbers": self.numbers, "categories": self.categories}
         return roles | {"names": self.named.names.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from such a state."""
+        """Resume from such a state."""
         self.target, self.numbers, self.categories = state["target"], state["numbers"], state["categories"]
         self.named.names.restore(state["names"])
+
+
+class Tabular:
+    """What sources with named columns share: their features are known by `columns`."""
+
+    columns: Columns
+
+    def name(self, feature: int) -> str | None:
+        return self.columns.name(feature)
+
+    def other_name(self, feature: int) -> str | None:
+        return self.columns.other(feature)
+
+    @property
+    def collisions(self) -> int:
+        return int(self.columns.named.names.collisions)
+
+    def recall(self, features: Array, names: list[str] | None) -> Array:
+        return self.columns.recall(features, names)
+
+    def settings(self) -> dict[str, Any]:
+        return self.columns.settings()
+
+    def state(self) -> dict[str, Any]:
+        return self.columns.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.columns.restore(state)
 
 
 def _some(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Comma-separated values with a header; also tabs and semicolons."""
+"""Tables as text: values separated by commas, tabs or semicolons, with or without a header."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
 from gossamer.sources.blocks import ReadError
-from gossamer.sources.columns import Columns
+from gossamer.sources.columns import Columns, Tabular
 from gossamer.sources.named import NamedFeatures
 from gossamer.sources.text import TextSource
 
 if TYPE_CHECKING:
     from gossamer.validation import Array
 
-LOOK = 1000  # rows that tell whether a column holds numbers
+LOOK = 1000  # rows that decide whether a column holds numbers
 MOST_CLASSES = 1 << 16
 
 
-class Csv(TextSource):
-    """Tables as text. What a column holds is told by its first thousand rows; see `Columns`."""
+class Csv(Tabular, TextSource):
+    """Tables as text. The first thousand rows decide what a column holds; see `Columns`."""
 
     has_preamble = True
 
@@ -44,12 +44,12 @@ class Csv(TextSource):
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise ValueError(f"delimiter must be one character; {delimiter!r} was given.")
         self.delimiter, self.has_header = delimiter, header
-        self._given = {} if delimiter is None else {"delimiter": delimiter}  # else each file tells
+        self._given = {} if delimiter is None else {"delimiter": delimiter}  # otherwise it is found in each file
         self.columns = Columns(**columns)
         self.classes = NamedFeatures(0)
         self.classes.names = _core.Names(0, MOST_CLASSES)
-        self._names: list[str] | None = None  # of the columns, in the order of the files
-        self._text_target = False  # whether the target holds words
+        self._names: list[str] | None = None  # of the columns, in the order of the file
+        self._text_target = False  # whether the target holds strings
         self._known: list[str] = []  # the classes so far
 
     def _preamble(self, text: bytes, path: str) -> int:
@@ -57,11 +57,11 @@ class Csv(TextSource):
         end = _core.csv_cut(text[: text.find(b"\n") + 1]) or text.find(b"\n") + 1
         first = text[3 if head else 0 : end].decode("utf-8", "replace")
         if self.delimiter is None:
-            self.delimiter = max(",\t;", key=first.count)  # of equal counts the first
+            self.delimiter = max(",\t;", key=first.count)  # the first one if counts are equal
         try:
             cells = [cell.strip() for cell in next(csv.reader([first], delimiter=self.delimiter), [])]
         except csv.Error as error:
-            raise ReadError(f"{path}, line 1: the names of the columns cannot be read: {error}.") from None
+            raise ReadError(f"{path}, line 1: invalid header: {error}.") from None
         names = cells if self.has_header else [str(i + 1) for i in range(len(cells))]
         if self._names is None:
             self._settle(names, text[end if self.has_header else 0 :], path)
@@ -72,7 +72,7 @@ class Csv(TextSource):
     def _settle(self, names: list[str], text: bytes, path: str) -> None:
         lines = text[: 1 << 20].decode("utf-8", "replace").splitlines()
         rows: list[list[str]] = []
-        with contextlib.suppress(csv.Error):  # bad lines are told when they are parsed
+        with contextlib.suppress(csv.Error):  # bad lines are reported when they are parsed
             rows.extend(itertools.islice(csv.reader(lines, delimiter=self.delimiter or ","), LOOK))
         place = {name: j for j, name in enumerate(names)}
 
@@ -114,29 +114,16 @@ class Csv(TextSource):
     def _width(self, width: int) -> int:
         return self.columns.width(width)
 
-    def name(self, feature: int) -> str | None:
-        return self.columns.name(feature)
-
-    def other_name(self, feature: int) -> str | None:
-        return self.columns.other(feature)
-
-    @property
-    def collisions(self) -> int:
-        return int(self.columns.named.names.collisions)
-
     def settings(self) -> dict[str, Any]:
-        return {"format": "csv", "header": self.has_header} | self._given | self.columns.settings()
-
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        return self.columns.recall(features, names)
+        return {"format": "csv", "header": self.has_header} | self._given | super().settings()
 
     def state(self) -> dict[str, Any]:
         found = {"columns": self._names, "delimiter": self.delimiter, "text_target": self._text_target}
-        return found | self.columns.state() | {"classes": self.classes.names.state()}
+        return found | super().state() | {"classes": self.classes.names.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._names, self.delimiter, self._text_target = state["columns"], state["delimiter"], state["text_target"]
-        self.columns.restore(state)
+        super().restore(state)
         self.classes.names.restore(state["classes"])
         self._parser = None
 

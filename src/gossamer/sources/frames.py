@@ -13,11 +13,11 @@ from gossamer.frozen import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import BadRow, Block, Position, ReadError
-from gossamer.sources.columns import Columns
+from gossamer.sources.columns import Columns, Tabular
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
-ROWS = 8192  # of a block
+ROWS = 8192  # rows per block
 
 
 @record
@@ -25,16 +25,16 @@ class Batch:
     """Some rows of a table as arrays by name."""
 
     arrays: dict[str, Array]
-    path: str  # what messages call the table
-    first: int  # rows of this table before
-    share: float  # of all tables read so far, 0 if it is not known
+    path: str  # the name of the table in messages
+    first: int  # rows of this table before these
+    share: float  # fraction of all tables read so far, 0 if unknown
 
     def __len__(self) -> int:
         return len(next(iter(self.arrays.values()))) if self.arrays else 0
 
 
-class Frame(Source):
-    """A data frame: `columns`, `len`, and columns that become arrays. See `Columns` for what columns are for."""
+class Frame(Tabular, Source):
+    """A data frame: an object with `columns`, `len`, and columns that convert to arrays. See `Columns`."""
 
     def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **columns: Any) -> None:
         super().__init__(on_error)
@@ -43,7 +43,7 @@ class Frame(Source):
         self.data = data
 
     def _batches(self, start: int) -> Iterator[Batch]:
-        """Yield the rows from a number on."""
+        """Yield the rows from row number `start` on."""
         data, total = self.data, len(self.data)
         names = [str(name) for name in data.columns]
         if hasattr(data, "to_pandas") and not hasattr(data, "iloc"):  # polars
@@ -65,7 +65,7 @@ class Frame(Source):
         plan, arrays = self.columns, batch.arrays
         if plan.numbers is None or batch.first == 0:
             plan.settle(list(arrays), lambda name: arrays[name].dtype.kind in "biuf", self.need_labels, batch.path)
-        wrong: dict[int, tuple[str, str]] = {}  # the first column of a row that cannot be read, and why
+        wrong: dict[int, tuple[str, str]] = {}  # by row: the first invalid column, and why
 
         def numbers(name: str) -> Array:
             x, reasons = _floats(arrays[name])
@@ -108,7 +108,7 @@ class Frame(Source):
         return rows, numbers[inverse] if len(rows) else np.empty(0, np.int32), np.ones(len(rows))
 
     def _labels(self, label: Array, numbers: Callable[[], Array]) -> tuple[Array, Array]:
-        """Return the labels, and the rows that have none though they need one."""
+        """Return the labels, and the rows that lack a label they need."""
         none = np.empty(0, np.int64)
         if label.dtype.kind in "biu":
             return label, none
@@ -116,28 +116,6 @@ class Frame(Source):
         if len(missing) and not self.need_labels:
             return np.full(len(label), np.nan), none
         return numbers() if label.dtype.kind == "f" else label.astype(str), missing
-
-    def name(self, feature: int) -> str | None:
-        return self.columns.name(feature)
-
-    def other_name(self, feature: int) -> str | None:
-        return self.columns.other(feature)
-
-    @property
-    def collisions(self) -> int:
-        return int(self.columns.named.names.collisions)
-
-    def settings(self) -> dict[str, Any]:
-        return self.columns.settings()
-
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        return self.columns.recall(features, names)
-
-    def state(self) -> dict[str, Any]:
-        return self.columns.state()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.columns.restore(state)
 
 
 class Arrow(Frame):
@@ -149,7 +127,7 @@ class Arrow(Frame):
         super().__init__(paths or data, **options)
         self.paths = paths
         if paths and not all(files.rereadable(path) for path in paths):
-            raise ValueError("Files of columns need to be files: they cannot be read from a pipe.")
+            raise ValueError("Parquet and Arrow files cannot be read from a pipe.")
 
     def _batches(self, start: int) -> Iterator[Batch]:
         done, first, path = 0, 0, None
@@ -208,12 +186,12 @@ def _file_batches(arrow: Any, path: str) -> Iterator[tuple[Any, float]]:
 
 
 def _arrays(batch: Any) -> dict[str, Array]:
-    """Return the columns of a record batch; missing numbers become NaN, everything else objects."""
+    """Return the columns of a record batch; missing numbers become NaN, other columns hold objects."""
     return {name: batch.column(j).to_numpy(zero_copy_only=False) for j, name in enumerate(batch.schema.names)}
 
 
 def _csr(n: int, parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
-    """Return CSR arrays from entries (row, feature, value), those of one place added up."""
+    """Return CSR arrays from entries (row, feature, value); duplicates are added up."""
     if not parts:
         return np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.empty(0)
     row, index, value = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -237,7 +215,7 @@ def _word(value: Any) -> str:
 
 
 def _floats(column: Array) -> tuple[Array, dict[int, str]]:
-    """Return the numbers of a column, NaN where there are none, and what is wrong by row."""
+    """Return the numbers of a column, NaN where a value is missing, and the errors by row."""
     wrong = {}
     if column.dtype.kind in "biuf":
         x = column.astype(np.float64)

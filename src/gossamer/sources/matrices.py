@@ -1,4 +1,4 @@
-"""Rows in memory: matrices, and iterators of blocks of them."""
+"""Matrices in memory, and iterators of matrices, as sources."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gossamer.sources.blocks import Block, Position, ReadError
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array, floats
 
-ROWS = 8192  # of a block
+ROWS = 8192  # rows per block
 
 
 def csr_of(X: Any) -> tuple[Array, Array, Array, int]:
-    """Return starts, index, value and width of a matrix, dense or sparse, checked."""
+    """Return starts, index, value and width of a dense or sparse matrix, checked."""
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         if not X.has_canonical_format:
@@ -36,7 +36,7 @@ def csr_of(X: Any) -> tuple[Array, Array, Array, int]:
 
 
 class Matrices(Source):
-    """Blocks (X, y) or (X, y, weight) of an iterable; X alone where no labels are needed."""
+    """Blocks (X, y) or (X, y, weight) from an iterable; X alone if no labels are needed."""
 
     def __init__(self, parts: Iterable[Any], *, need_labels: bool = True) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Matrices(Source):
                 raise ReadError(f"A block has {n} rows, and its labels {'are missing' if y is None else y.shape}.")
             weight = None if weight is None else floats(weight, "weight", ndim=(1,)).astype(np.float64)
             if weight is not None and (len(weight) != n or (weight < 0).any()):
-                raise ReadError(f"Weights must be one a row and not negative; a block has {n} rows.")
+                raise ReadError(f"Weights must be one per row and not negative; a block has {n} rows.")
             rows = Rows.of(starts, index, value, y, weight)
             for begin in range(0, n, ROWS):
                 end = min(begin + ROWS, n)

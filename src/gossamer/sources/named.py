@@ -1,4 +1,4 @@
-"""Features that have names: hashed into 2^bits numbers, or numbered in the order in which they come."""
+"""Named features: hashed into 2^bits numbers, or numbered in the order in which they appear."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from gossamer import _core
 
-MOST = 1 << 26  # names that are numbered in their order
+MOST = 1 << 26  # names that can be numbered exactly
 
 
 def check_bits(bits: Any) -> int:
@@ -17,7 +17,7 @@ def check_bits(bits: Any) -> int:
 
 
 class NamedFeatures:
-    """Names and their numbers, shared by the parser and those who ask.
+    """Names and their numbers, shared with the parser.
 
     >>> exact = NamedFeatures(0)
     >>> exact.number("red"), exact.number("blue"), exact.number("red"), exact.name(1)
@@ -30,22 +30,22 @@ class NamedFeatures:
 
     @property
     def size(self) -> int | None:
-        """How many numbers there are, None where there may be more."""
+        """How many numbers there are; None if names are exact."""
         return 1 << self.bits if self.bits else None
 
     def number(self, name: str) -> int:
         """Return the number of a name."""
         number: int = self.names.number(name.encode("utf-8", "surrogateescape"))
         if number < 0:
-            raise ValueError(f"There are more than {MOST} different names; hash them by bits=18.")
+            raise ValueError(f"There are more than {MOST} different names; use bits=18 to hash them.")
         return number
 
     def name(self, number: int) -> str:
-        """Return the first name that had a number; "" if none had."""
+        """Return the first name with a number; "" if there is none."""
         return _decoded(self.names.name(number))
 
     def other(self, number: int) -> str | None:
-        """Return a second name that had it, or None."""
+        """Return a second name with the number, or None."""
         return _decoded(self.names.other(number)) or None
 
 

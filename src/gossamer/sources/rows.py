@@ -1,4 +1,4 @@
-"""The one record of rows, from arrays and files alike: CSR entries, labels or targets, weights."""
+"""Rows of data from arrays and files: CSR entries, labels or targets, weights."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gossamer.validation import Array
 
 @record
 class Rows:
-    """Some rows: CSR entries, y, and weights or None for all ones.
+    """Some rows: CSR entries, y, and weights (None means all ones).
 
-    Row i is entries begins[i] … ends[i] − 1, so that rows are chosen and reordered without moving their entries. From a
-    source y holds labels, or is None where there are none; learners read coded targets, float64, n × targets.
+    Row i is entries begins[i] … ends[i] − 1, so rows are chosen and reordered without moving their entries. From a
+    source, y holds labels, or is None if there are none; learners read coded targets, float64, n × targets.
     """
 
     begins: Array  # int64
@@ -29,7 +29,7 @@ class Rows:
 
     @staticmethod
     def of(starts: Array, index: Array, value: Array, y: Any, weight: Array | None = None) -> Rows:
-        """Return rows whose entries follow each other: `starts` says where each row begins, and where the last ends."""
+        """Return rows whose entries follow each other; `starts` has the begin of every row and the end of the last."""
         return Rows(starts[:-1], starts[1:], index, value, y, weight)
 
     def __len__(self) -> int:
@@ -47,14 +47,14 @@ class Rows:
         return Rows(self.begins[which], self.ends[which], self.index, self.value, y, weight)
 
     def without_zero_weights(self) -> Rows:
-        """Return the rows that have a weight."""
+        """Return the rows with a positive weight."""
         if self.weight is None or self.weight.all():
             return self
         return self.taken(np.flatnonzero(self.weight))
 
     def compact(self) -> Rows:
-        """Return the same rows with their entries one after the other, and no others."""
-        if len(self) and (self.begins[1:] == self.ends[:-1]).all():  # they are already
+        """Return the same rows with their entries stored one after the other, and no others."""
+        if len(self) and (self.begins[1:] == self.ends[:-1]).all():  # already compact
             first, last = self.begins[0], self.ends[-1]
             moved = replace(self, begins=self.begins - first, ends=self.ends - first)
             return replace(moved, index=self.index[first:last], value=self.value[first:last])
@@ -91,7 +91,7 @@ class Rows:
         return replace(rows, index=numbers[rows.index]), np.flatnonzero(present)
 
     def check(self, features: int) -> None:
-        """Raise unless all entries are finite and belong to features."""
+        """Raise unless all values are finite and all indices are below `features`."""
         if _core.valid_entries(self.index, self.value, features):
             return
         if not _core.all_finite(self.value):
@@ -105,7 +105,7 @@ class Rows:
         return sums[rows.ends] - sums[rows.begins]
 
     def teach(self, learner: Any, steps: Array, loss: Any) -> None:
-        """Let the learner learn from the rows in their order."""
+        """Teach a learner the rows, in their order."""
         learner.learn(self.begins, self.ends, self.index, self.value, self.y, self.weight, steps, loss)
 
 

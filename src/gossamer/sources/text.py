@@ -1,4 +1,4 @@
-"""Text formats: bytes cut at line ends and parsed in C++, a block at a time, by a thread that runs without Python."""
+"""The base of text formats: files are split at line ends and parsed in C++ by a thread, block by block."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from gossamer.validation import Array
 
 BLOCK = 1 << 20  # bytes of text in a block
-FIRST = 4  # times as much in the first one, which decides on much: labels, columns, steps
-LONGEST = 1 << 27  # bytes of a line
+FIRST = 4  # the first block is larger by this factor: it decides on labels, columns and steps
+LONGEST = 1 << 27  # bytes in a line
 AHEAD = 32  # blocks parsed and not yet learned from
 
 
 class TextSource(Source):
-    """Rows from files of text. A format gives `_make_parser`; one with a header also `_preamble`."""
+    """Rows from text files. A format implements `_make_parser`, and `_preamble` if it has a header."""
 
     has_preamble = False
 
@@ -40,30 +40,30 @@ class TextSource(Source):
         self.rereadable = all(files.rereadable(path) for path in self.paths)
         self.block = BLOCK if block is None else block
         self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, min(max_features, 2**31 - 1))
-        self._parser: Any = None  # made when the first text is there; knows what earlier files told
+        self._parser: Any = None  # made when the first text is read; remembers what earlier files decided
 
     def _make_parser(self) -> Any:
         raise NotImplementedError
 
     def _preamble(self, text: bytes, path: str) -> int:
-        """Look at the first text of a file, which has bytes; return how many of them come before the rows."""
+        """Look at the first text of a file; return how many bytes come before the rows."""
         return 0
 
     def _labels(self, label: Array) -> Array | None:
-        """Return the labels of a block, or None where there are none."""
+        """Return the labels of a block, or None if there are none."""
         import numpy as np
 
         return None if len(label) and np.isnan(label).all() else label
 
     def _width(self, width: int) -> int:
-        """Return the number of features, given that of the largest one in a block."""
+        """Return the number of features, given one more than the largest in a block."""
         return width
 
     def _ahead(self, start: Position) -> Reading:
         return Reading(self, start)
 
     def _opened(self, at: Position) -> Opened | None:
-        """Start to read a file; return None if nothing is in it."""
+        """Start to read a file; return None if it is empty."""
         file = files.Input(self.paths[at.file])
         try:
             file.skip(at.offset)
@@ -115,13 +115,13 @@ class TextSource(Source):
 
 @record
 class Parsed:
-    """A piece that was parsed, on its way to become a block: it needs no NumPy, which may still be loading."""
+    """A parsed piece of text that becomes a block later, as NumPy may still be loading."""
 
     rows: Any  # `_core.TextRows`, or None for a line that is too long
-    text: memoryview | None  # where bad lines and tags are
-    line: int  # lines before it
+    text: memoryview | None  # the text, if bad lines or tags refer to it
+    line: int  # lines before the piece
     end: Position
-    share: float  # of the source read so far, 0 if it is not known
+    share: float  # fraction of the source read so far, 0 if unknown
 
 
 @record
@@ -139,7 +139,7 @@ class Opened:
 
 
 class Reading:
-    """The files of a source, one after the other; when one is parsed, the next one begins."""
+    """The files of a source, one after the other; the next one is opened while the last blocks of one are used."""
 
     def __init__(self, source: TextSource, start: Position) -> None:
         self._source, self._start = source, start
@@ -171,7 +171,7 @@ class Reading:
     def _begin(self, number: int) -> None:
         try:
             self._open.append(self._source._opened(Position(number)))
-        except Exception as error:  # told when its turn comes
+        except Exception as error:  # raised when its turn comes
             self._open.append(error)
 
     def _pieces(self, now: Opened, at: Position, sizes: list[int]) -> Iterator[Parsed]:

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit text: named features, hashed or numbered in the order in which they come."""
+"""Vowpal Wabbit text: named features, hashed or numbered in the order in which they appear."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BITS = 18
 
 
 class Vw(TextSource):
-    """`label importance 'tag|namespace:scale name:value …` lines. `bits=0` numbers names as they come."""
+    """`label importance 'tag|namespace:scale name:value …` lines. `bits=0` numbers names in their order."""
 
     def __init__(self, paths: Any, *, bits: int = BITS, **options: Any) -> None:
         super().__init__(paths, **options)

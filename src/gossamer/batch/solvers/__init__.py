@@ -1,4 +1,4 @@
-"""Batch solvers, one file each. They see only an `Objective`; see `base` for what a solver is."""
+"""Batch solvers, one file each. A solver sees only an `Objective`; `base` defines what a solver is."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["FISTA", "BatchFobos", "CoordinateDescent", "InteriorPoint", "Project
 def resolve(spec: Any, objective: Objective) -> Any:
     """Return the solver called `spec`; "auto" is chosen for the problem.
 
-    Coordinate descent where the penalty is a sum over features and the loss has a curvature, FISTA for the other smooth
-    problems, FOBOS for losses with kinks.
+    "auto" is coordinate descent if the penalty is a sum over features or blocks and the loss has a second derivative,
+    FISTA for other smooth problems, and FOBOS for losses with kinks.
     """
     if isinstance(spec, str) and spec == "auto":
         if not objective.smooth:

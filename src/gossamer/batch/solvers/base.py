@@ -1,10 +1,10 @@
-"""What all solvers share.
+"""The base classes of solvers.
 
-A solver is a frozen setting with two verbs:
+A solver is a frozen record with two methods:
 
-- ``check(objective)`` raises, in words, if the problem is not one that it solves;
-- ``iterates(objective, W)`` yields better and better weights from W on, for ever: arrays W, or `Point` where loss and
-  gradient are at hand anyway. Stopping, printing and choosing the answer are the business of `gossamer.batch.driver`.
+- ``check(objective)`` raises an error that says why, if it cannot solve the problem;
+- ``iterates(objective, W)`` yields better and better weights from W on, without end: arrays W, or `Point` if loss and
+  gradient are known. `gossamer.batch.driver` stops it, prints, and chooses the solution.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SOLVERS = Registry("solver", ("check", "iterates"))
 
 
 class Solver(Settings):
-    """Settings as scikit-learn sees them, and the refusals that several solvers share."""
+    """Settings as scikit-learn sees them, and checks that several solvers share."""
 
-    look_every: int = 1  # iterations between two certificates; a setting where iterations are cheap
-    patience: ClassVar[int] = 1  # how many of its iterations make one of `max_iter`
+    look_every: int = 1  # iterations between two certificates; a setting if iterations are cheap
+    patience: ClassVar[int] = 1  # how many of its iterations count as one for `max_iter`
 
     def check(self, objective: Objective) -> None:
-        """Raise if this solver does not solve the problem."""
+        """Raise if this solver cannot solve the problem."""
         raise NotImplementedError
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
@@ -38,7 +38,7 @@ class Solver(Settings):
         raise NotImplementedError
 
     def refuse(self, what: str, why: str, instead: str) -> ValueError:
-        """Return the error that says what does not go together, why, and what does."""
+        """Return the error that says what the solver does not handle, why, and what to use."""
         return ValueError(f"{type(self).__name__} does not go with {what}: {why} {instead}")
 
     def needs_a_slope(self, objective: Objective) -> None:
@@ -48,7 +48,7 @@ class Solver(Settings):
 
 
 class FirstOrder(Solver):
-    """A gradient and a prox per iteration: cheap, so ten count as one, and the gap is looked at now and then."""
+    """One gradient and one prox per iteration: cheap, so ten count as one, and the gap is computed now and then."""
 
     patience = 10
 
@@ -63,9 +63,9 @@ class FirstOrder(Solver):
 def proximal_step(
     objective: Objective, point: Point, lipschitz: float, look: Callable[[Array], tuple[float, Found]]
 ) -> tuple[Found, float]:
-    """Return what is found at V = prox(W − g/L, α/L), and L, doubled until f(V) is under its quadratic bound.
+    """Return the result of `look` at V = prox(W − g/L, α/L), and L, doubled until f(V) is below its quadratic bound.
 
-    `look` returns f(V) and what is found there.
+    `look` returns f(V) and its result.
     """
     while True:
         V = objective.prox(point.W - point.gradient / lipschitz, 1 / lipschitz)

@@ -2,7 +2,7 @@
 
 Blocks are single weights (ℓ1, elastic net, …), rows of W (one feature over all outputs), or the user's groups. Every
 iteration is one proximal Newton step on a working set: the loss is replaced by its quadratic model, which is minimised
-block by block; see core/coordinate.hpp. For squared loss the model is exact.
+block by block; see core/batch. For squared loss the model is exact.
 
 Friedman, Hastie, Tibshirani: Regularization paths for generalized linear models via coordinate descent, JSS 2010; Yuan,
 Ho, Lin: An improved GLMNET for ℓ1-regularized logistic regression, JMLR 2012.
@@ -66,7 +66,7 @@ class CoordinateDescent(Solver):
 
 
 def _next_share(now: Any, before: float) -> float:
-    """Return how well to solve the next model: roughly while the working set grows or steps are shortened."""
+    """Return the accuracy for the next model: low while the working set grows or steps are shortened."""
     if now.growing:
         return 0.8
     if now.step < 1:

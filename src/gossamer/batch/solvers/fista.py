@@ -29,7 +29,7 @@ class FISTA(FirstOrder):
     Parameters
     ----------
     look_every : int
-        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+        Iterations between two computations of the gap, and so between two lines of `verbose` or calls of callbacks.
 
     References
     ----------

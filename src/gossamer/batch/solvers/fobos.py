@@ -3,8 +3,8 @@
     V = W − η_t g(W);   W ← prox(V, η_{t+½} α)
 
 For a loss with Lipschitz gradient, η = 1/L and F(W_T) − F* ≤ 2LD²/T. For a loss with kinks (hinge, ε-insensitive,
-quantile) the steps decrease, and the slopes averaged over the iterations are the dual point of the certificate. Slow in
-both cases; it is what the others are measured by, and the only one for kinks.
+quantile) the steps decrease, and the slopes averaged over the iterations are the dual point of the certificate. Both
+are slow: it is the baseline of the other solvers, and the only one for losses with kinks.
 
 Duchi, Singer: Efficient online and batch learning using forward backward splitting, JMLR 2009, §2, Theorem 2 and
 Corollary 10.
@@ -36,7 +36,7 @@ class BatchFobos(FirstOrder):
         with backtracking for smooth losses, and for those with kinks the distance covered so far over the root of
         the sum of squared gradients, which needs no constants.
     look_every : int
-        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+        Iterations between two computations of the gap, and so between two lines of `verbose` or calls of callbacks.
 
     References
     ----------
@@ -62,7 +62,7 @@ class BatchFobos(FirstOrder):
             number(self.step, "step", above=0)
 
     def check(self, objective: Objective) -> None:
-        """Every problem will do; "theory" needs a bound on the weights."""
+        """Accept every problem; step="theory" needs a bound on the weights."""
         if self.step == "theory" and not (objective.alpha > 0 or objective.penalty.radius is not None):
             raise ValueError("step='theory' needs a bound on the weights: alpha > 0 or a ball. Use step='auto'.")
 

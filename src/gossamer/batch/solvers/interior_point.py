@@ -5,12 +5,13 @@ With bounds u on the weights, −u ≤ w ≤ u, the problem is smooth, and the c
     t (f(w) + α Σ a_j u_j) − Σ log(u_j + w_j) − Σ log(u_j − w_j)
 
 for growing t. Newton's system in w, after u is eliminated, is (tH + D) dw = r with H = Xᵀ diag(h) X and a diagonal D;
-it is solved by preconditioned conjugate gradients to a share of the duality gap. The iterates have no zeros: those with
-a gradient inside the dual constraint are zero in what is handed out.
+it is solved by preconditioned conjugate gradients to a share of the duality gap. The iterates have no zeros: weights
+whose gradient is inside the dual constraint are set to zero in the points that are yielded.
 
-The baseline of the papers. Koh, Kim, Boyd: An interior-point method for large-scale ℓ1-regularized logistic regression,
-JMLR 2007; Kim, Koh, Lustig, Boyd, Gorinevsky: An interior-point method for large-scale ℓ1-regularized least squares,
-2007.
+It is the baseline of the papers.
+
+Koh, Kim, Boyd: An interior-point method for large-scale ℓ1-regularized logistic regression, JMLR 2007.
+Kim, Koh, Lustig, Boyd, Gorinevsky: An interior-point method for large-scale ℓ1-regularized least squares, 2007.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     W_{t+1} = Π(W_t − g_t/a),     a from Barzilai and Borwein, doubled until f has fallen enough.
 
-It is forward-backward splitting with a set as the penalty, and f never rises.
+It is forward-backward splitting with a set as the penalty, and f never increases.
 
 Duchi, Shalev-Shwartz, Singer, Chandra: Efficient projections onto the ℓ1-ball, ICML 2008; Birgin, Martínez, Raydan:
 Nonmonotone spectral projected gradient methods, SIAM J. Optimization 2000.
@@ -27,7 +27,7 @@ class ProjectedGradient(FirstOrder):
     Parameters
     ----------
     look_every : int
-        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+        Iterations between two computations of the gap, and so between two lines of `verbose` or calls of callbacks.
 
     References
     ----------

@@ -29,9 +29,9 @@ class SpaRSA(FirstOrder):
     Parameters
     ----------
     memory : int
-        How many of the last values of F a new one may be measured by, 1 for F that never rises.
+        A step must improve on the largest of this many last values of F; with 1, F never increases.
     look_every : int
-        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+        Iterations between two computations of the gap, and so between two lines of `verbose` or calls of callbacks.
 
     References
     ----------
@@ -71,7 +71,7 @@ def barzilai_borwein(objective: Objective, W: Array, memory: int, sufficient: fl
             if value <= max(recent) - sufficient / 2 * inverse * dot(moved, moved) or inverse > 1e4 * most:
                 break
             if value <= max(recent) + 1e-15 * abs(point.loss) and np.abs(moved).max(initial=0.0) < 1e-12:
-                break  # rounding decides
+                break  # the difference is rounding error
             inverse *= 2
         turned = dot(moved, there.gradient - point.gradient)
         size = dot(moved, moved)

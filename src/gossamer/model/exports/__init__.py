@@ -1,4 +1,4 @@
-"""Models in other languages: JSON, C, SQL, ONNX, one file each. Answers agree with the model's own."""
+"""Export of models to JSON, C, SQL and ONNX, one file each. Predictions agree with the model's own."""
 
 from gossamer.model.exports.c import to_c
 from gossamer.model.exports.json import to_json

@@ -1,4 +1,4 @@
-"""A model as one C function."""
+"""Export of a model as one C function."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gossamer.validation import Array
 def to_c(model: Model, name: str = "model") -> str:
     """Return one C function, `long NAME(n, feature, value, out)`, that needs nothing but libm.
 
-    It takes a sparse row, features in any order, and fills `out`: the probabilities where the loss has them, else the
-    scores, or the predictions of regression. It returns the place of the class, 0 for regression.
+    It takes a sparse row, features in any order, and fills `out` with the probabilities if the loss has them, otherwise
+    with the scores, or with the predictions of regression. It returns the index of the class, 0 for regression.
     """
     if not name.isidentifier() or not name.isascii():
-        raise ValueError(f"The name of a C function is needed; {name!r} was given.")
+        raise ValueError(f"name must be the name of a C function; {name!r} was given.")
     k = len(model.intercept)
     outs = 2 if model.kind == "binary" and model.probabilistic else k
     comment = ", ".join(json.dumps(c, ensure_ascii=True) for c in model.labels).replace("*/", "* /")

@@ -1,4 +1,4 @@
-"""A model as JSON: everything that predicting needs, by name."""
+"""Export of a model as JSON: all that prediction needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gossamer.model.model import Model, loss_name
 
 
 def to_json(model: Model) -> str:
-    """Return the model as JSON: for every feature with weights its number, name and weights by output.
+    """Return the model as JSON: the number, name and weights of every feature with weights.
 
     >>> import gossamer as gs
     >>> model = gs.Model.of(gs.OnlineRegressor(alpha=0.0, method=gs.Fobos(1.0)).fit([[2.0]], [1.0]))

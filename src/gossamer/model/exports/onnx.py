@@ -1,4 +1,4 @@
-"""A model as an ONNX graph."""
+"""Export of a model as an ONNX graph."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from gossamer.validation import Array
 def to_onnx(model: Model) -> bytes:
     """Return an ONNX graph in double precision: input `X`, outputs `label` and `probabilities`, or `variable`.
 
-    Only the columns with weights are looked at. Where the loss has no probabilities the scores stand in their place,
-    called `scores`.
+    Only the columns with weights are read. If the loss has no probabilities, the output is `scores` instead.
     """
     try:
         from onnx import TensorProto, checker, helper, numpy_helper

@@ -1,4 +1,4 @@
-"""A model as one SELECT."""
+"""Export of a model as one SQL SELECT."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gossamer.model.model import Model, is_code
 
 
 def to_sql(model: Model, table: str = "data", layout: str = "wide", key: str = "id") -> str:
-    """Return one SELECT that gives the predictions for a table.
+    """Return one SELECT that computes the predictions for a table.
 
-    "wide": a column a feature, named as the features are (`f12` for feature 12 where they have no names). "long": rows
-    of `key`, `feature` (the number), `value`. Columns of the answer: the key (long), `score_…`, `probability_…` where
+    "wide": one column per feature, named after the feature (`f12` for feature 12 if features have no names). "long":
+    rows of `key`, `feature` (the number), `value`. Columns of the result: the key (long), `score_…`, `probability_…` if
     the loss has probabilities, and `prediction`.
     """
     if layout not in ("wide", "long"):
@@ -55,7 +55,7 @@ def to_sql(model: Model, table: str = "data", layout: str = "wide", key: str = "
 
 
 def _sql_answers(model: Model, z: list[str]) -> list[tuple[str, str]]:
-    """Return expressions and their names: probabilities where there are any, then the prediction."""
+    """Return expressions and their names: probabilities if there are any, then the prediction."""
     p, labels = _linked(model.loss, z), [_sql(c) for c in model.labels]
     names = [f"probability_{c}" for c in model.labels]
     if model.kind == "regression":
@@ -83,7 +83,7 @@ def _sql_answers(model: Model, z: list[str]) -> list[tuple[str, str]]:
             ),
         ]
     cases = []
-    for r in range(len(z) - 1):  # of equal scores the first one is taken
+    for r in range(len(z) - 1):  # the first one if scores are equal
         best = [f"{z[r]} > {s}" for s in z[:r]] + [f"{z[r]} >= {s}" for s in z[r + 1 :]]
         cases.append(f"WHEN {' AND '.join(best)} THEN {labels[r]}")
     return [*answers, (f"CASE {' '.join(cases)} ELSE {labels[-1]} END", "prediction")]
@@ -109,12 +109,12 @@ def _linked(loss: Loss, z: list[str]) -> list[str]:
 
 
 def _exp(z: str) -> str:
-    """Return exp, kept from overflowing, which some databases take for an error."""
+    """Return exp, limited so that it does not overflow, which is an error in some databases."""
     return f"exp(CASE WHEN {z} > 700.0 THEN 700.0 ELSE {z} END)"
 
 
 def _sum(terms: list[str]) -> str:
-    """Return a sum as a balanced tree: databases limit how deep an expression is."""
+    """Return a sum as a balanced tree: databases limit the depth of an expression."""
     if len(terms) == 1:
         return terms[0]
     half = len(terms) // 2
