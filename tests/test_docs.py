@@ -103,8 +103,8 @@ def test_names_that_do_not_exist_are_seen():
     ]
     links = links_in("[a](map.md) [b](glossary.md#glossary) [c](glossary.md#words) [d](https://e.f)")
     assert [leads_somewhere(link, GLOSSARY) for link in links] == [False, True, False]
-    assert defines("online/passes.py", "passes")
-    assert not defines("online/passes.py", "laps")
+    assert defines("online/trainer.py", "passes")
+    assert not defines("online/trainer.py", "laps")
     assert not defines("online/gone.py", "passes")
     assert defines("core/online/loop.hpp", "Part::run_rows")
     assert not defines("core/online/loop.hpp", "Part::run_columns")

@@ -95,7 +95,7 @@ void prox(const Blockwise& penalty, const T* v, T* out, const Blocks& blocks, do
       [&](const auto& p) {
         Blocks rest = blocks;
         std::size_t done = 0;
-        if constexpr (std::is_same_v<decltype(p), const LInf&>) {
+        if constexpr (requires(std::array<double, 4> radius) { p.prox_four(v, out, blocks.width, radius); }) {
           if (blocks.starts.empty() && blocks.width <= few) {
             for (; done + 4 <= blocks.rows; done += 4) {
               std::array<double, 4> radius;
