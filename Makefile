@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := CMakeLists.txt pyproject.toml $(wildcard core/*/*) $(shell find src -name '*.py')
-CXX_FILES := $(wildcard core/*/*.hpp core/*/*.cpp tests/fuzz/*.cpp)
+CXX_FILES := $(wildcard core/*/*.hpp core/*/*.cpp tests/*/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 
@@ -52,7 +52,7 @@ sanitize: .venv/installed .venv/dev
 fuzz: .venv/installed .venv/dev
 	mkdir -p $(SANITIZED)
 	$(CXX) -std=c++20 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Icore tests/fuzz/parsers.cpp \
-	  -o $(SANITIZED)/parsers
+	  core/text/*.cpp core/base/memory.cpp -o $(SANITIZED)/parsers
 	$(SANITIZED)/parsers $(or $(ARGS),60)
 	$(PIP) install -q . $(BUILD) --upgrade --target $(SANITIZED)/site -Cbuild-dir=$(SANITIZED)/cmake \
 	  -Ccmake.define.GOSSAMER_SANITIZE=ON

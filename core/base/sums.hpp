@@ -90,28 +90,16 @@ double sum_of_squares(std::span<const T> v) {
   return (sum[0] + sum[1]) + last * last;
 }
 
-// ‖v‖₂, safe where the squares would overflow or underflow
+// ‖v‖₂, safe where the squares would overflow or underflow; for float and double
 template <class T>
-double norm2(std::span<const T> v) {
-  const double squares = sum_of_squares(v);
-  if (squares > 1e-280 && squares < 1e300) return std::sqrt(squares);
-  const double largest = norm_inf(v);
-  if (largest == 0.0 || !std::isfinite(largest)) return largest;
-  const double scaled = sum_over(v, [largest](double x) { return (x / largest) * (x / largest); });
-  return largest * std::sqrt(scaled);
-}
+double norm2(std::span<const T> v);
 
-// True when no number is NaN or infinite: x − x is 0 for a finite x and NaN otherwise.
-template <class T>
-bool all_finite(std::span<const T> v) {
-  constexpr std::size_t lanes = 8;
-  T lane[lanes] = {};
-  std::size_t i = 0;
-  for (; i + lanes <= v.size(); i += lanes) {
-    for (std::size_t r = 0; r < lanes; ++r) lane[r] += v[i + r] - v[i + r];
-  }
-  for (; i < v.size(); ++i) lane[0] += v[i] - v[i];
-  return std::all_of(lane, lane + lanes, [](T x) { return x == T(0); });
+// A sum of many terms that are added and later subtracted, kept in two doubles so that nothing is left of them.
+inline void add_exactly(double* sum, double x) {
+  const double total = sum[0] + x, part = total - sum[0];
+  sum[1] += (sum[0] - (total - part)) + (x - part);
+  sum[0] = total;
 }
+inline double total_of(const double* sum) { return std::max(sum[0] + sum[1], 0.0); }
 
 }  // namespace gossamer

@@ -17,6 +17,9 @@ class NumberPenalty : public BlockPenalty {
   virtual double prox(double v, double s) const = 0;
   virtual Interval subdifferential(double w) const = 0;
   virtual Piece piece(double w) const = 0;
+  // An epoch of descent on ½ Σ pairs_ab w_a w_b, given its gradient `change`. Returns how far the furthest was.
+  virtual double sweep(std::span<const double> pairs, std::span<const double> curvature,
+                       std::span<const double> threshold, std::span<double> w, std::span<double> change) const = 0;
   // How far −g_j is from α a_j ∂φ(w_j), for every j.
   virtual void violations(std::span<const double> w, std::span<const double> g, double alpha, std::span<const double> a,
                           std::span<double> out) const = 0;
@@ -30,6 +33,19 @@ class NumberPenaltyOf final : public NumberPenalty {
   double prox(double v, double s) const override { return penalty_.prox(v, s); }
   Interval subdifferential(double w) const override { return penalty_.subdifferential(w); }
   Piece piece(double w) const override { return penalty_.piece(w); }
+  double sweep(std::span<const double> pairs, std::span<const double> curvature, std::span<const double> threshold,
+               std::span<double> w, std::span<double> change) const override {
+    double most = 0;
+    for (std::size_t c = 0; c < w.size(); ++c) {
+      const double now = penalty_.prox(w[c] - change[c] / curvature[c], threshold[c]), by = now - w[c];
+      if (by == 0) continue;
+      const auto row = pairs.subspan(c * w.size(), w.size());
+      for (std::size_t b = 0; b < row.size(); ++b) change[b] += by * row[b];
+      w[c] = now;
+      most = std::max(most, curvature[c] * std::fabs(by));
+    }
+    return most;
+  }
   void violations(std::span<const double> w, std::span<const double> g, double alpha, std::span<const double> a,
                   std::span<double> out) const override {
     const auto times = [](double s, double x) { return s > 0 || std::isfinite(x) ? s * x : x; };  // 0 · ∞ = ∞
@@ -130,7 +146,7 @@ class SingleWeights final : public NewtonSolver {
   }
 
   // After how many epochs it pays to have the products of all pairs of working columns: as many as making them costs,
-  // where a product costs as much as three entries.
+  // where a product costs as much as three entries. (a9a takes half the time, ailerons an eighth.)
   std::size_t epochs_worth_pairs() {
     std::vector<std::uint32_t> in_row(n_);
     double entries = 0, products = 0;
@@ -150,7 +166,7 @@ class SingleWeights final : public NewtonSolver {
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
     std::vector<std::uint32_t> column(starts.back());
-    std::vector<double> value(starts.back()), pairs(m * m), change(m);
+    std::vector<double> value(starts.back()), pairs(m * m), change(m), curvature(m), threshold(m), start = new_;
     for (std::size_t c = 0; c < m; ++c) {
       x_.each(working_[c],
               [&](std::size_t i, double x) { column[next[i]] = static_cast<std::uint32_t>(c), value[next[i]++] = x; });
@@ -167,29 +183,20 @@ class SingleWeights final : public NewtonSolver {
         if (sum_h_ > 0) pairs[a * m + b] -= pull_[working_[a]] * (pull_[working_[b]] / sum_h_);
         pairs[b * m + a] = pairs[a * m + b];
       }
+      curvature[a] = hessian_[working_[a]];
+      threshold[a] = strength(alpha, working_[a]) / curvature[a];
       change[a] = G_[working_[a]] + x_.dot(working_[a], v_.data()) + step_b_[0] * pull_[working_[a]];
     }
-    std::size_t epochs = 0;
-    for (double most = infinity; most > enough && epochs < 10'000; ++epochs) {
-      most = 0;
-      for (std::size_t c = 0; c < m; ++c) {
-        const std::size_t j = working_[c];
-        const double H = hessian_[j], before = new_[c];
-        const double now = penalty_->prox(before - change[c] / H, strength(alpha, j) / H), by = now - before;
-        if (by == 0) continue;
-        const double* row = pairs.data() + c * m;
-        for (std::size_t b = 0; b < m; ++b) change[b] += by * row[b];
-        if (sum_h_ > 0) step_b_[0] -= by * (pull_[j] / sum_h_);
-        new_[c] = now;
-        most = std::max(most, H * std::fabs(by));
-      }
-    }
+    std::size_t epochs = 1;
+    while (penalty_->sweep(pairs, curvature, threshold, new_, change) > enough && epochs < 10'000) ++epochs;
+    for (std::size_t c = 0; c < m && sum_h_ > 0; ++c)
+      step_b_[0] -= (new_[c] - start[c]) * (pull_[working_[c]] / sum_h_);
     return epochs * m * m / std::max<std::size_t>(1, 2 * starts.back());
   }
 
   // Conjugate gradients on the model over the weights that are inside a piece of φ, where the model is a quadratic;
-  // the step ends where a weight would leave its piece, or clips it there if that is better. Many times faster than
-  // coordinate descent where features are correlated.
+  // a weight that would leave its piece is clipped there, or all are shortened where that does not lower the model.
+  // (rcv1 takes an eighth of the time at α = 1e-5, mnist two thirds at 1e-4.)
   std::size_t subspace(double alpha, const std::vector<std::uint32_t>& moving, double enough) {
     std::vector<std::uint32_t> free;
     std::vector<Piece> pieces;
@@ -233,39 +240,25 @@ class SingleWeights final : public NewtonSolver {
       for (std::size_t f = 0; f < m; ++f) q[f] = rest[f] / scale[f] + next / size * q[f];
       size = next;
     }
-    // Clipped to the pieces if the model still falls, shortened otherwise.
-    double longest = 1;
-    bool clipped = false;
     std::vector<double> by(m);
+    const auto clip = [&](std::size_t f, double w) { return std::min(std::max(w, pieces[f].low), pieces[f].high); };
+    double longest = 1, change = 0;
     for (std::size_t f = 0; f < m; ++f) {
-      const double w = new_[free[f]], at = w + d[f];
-      by[f] = std::min(std::max(at, pieces[f].low), pieces[f].high) - w;
-      if (w + by[f] == at) continue;
-      clipped = true;
-      longest = std::min(longest, by[f] / d[f]);
+      const double w = new_[free[f]];
+      by[f] = clip(f, w + d[f]) - w;
+      if (w + by[f] != w + d[f]) longest = std::min(longest, by[f] / d[f]);
+      change += by[f] * (0.5 * bend[f] * by[f] - first[f]);
     }
-    if (clipped) {
-      const double clipped_b = spread_out(free, by, column);
-      double change = 0;
-      for (std::size_t f = 0; f < m; ++f) change += by[f] * (0.5 * bend[f] * by[f] - first[f]);
-      for (std::size_t i = 0; i < n_; ++i) {
-        change += 0.5 * h_[i] * (column[i] + clipped_b) * (column[i] + clipped_b);
-      }
+    if (longest < 1) {
+      const double by_b = spread_out(free, by, column);
+      for (std::size_t i = 0; i < n_; ++i) change += 0.5 * h_[i] * (column[i] + by_b) * (column[i] + by_b);
       if (change < 0) {
-        for (std::size_t i = 0; i < n_; ++i) v_[i] += h_[i] * column[i];
-        for (std::size_t f = 0; f < m; ++f) {
-          double& w = new_[free[f]];
-          w = std::min(std::max(w + by[f], pieces[f].low), pieces[f].high);
-        }
-        step_b_[0] += clipped_b;
-        return rounds;
+        d = by, d_b = by_b, longest = 1;
+        for (std::size_t i = 0; i < n_; ++i) v_step[i] = h_[i] * column[i];
       }
     }
     for (std::size_t i = 0; i < n_; ++i) v_[i] += longest * v_step[i];
-    for (std::size_t f = 0; f < m; ++f) {
-      double& w = new_[free[f]];
-      w = std::min(std::max(w + longest * d[f], pieces[f].low), pieces[f].high);
-    }
+    for (std::size_t f = 0; f < m; ++f) new_[free[f]] = clip(f, new_[free[f]] + longest * d[f]);
     step_b_[0] += longest * d_b;
     return rounds;
   }
@@ -279,7 +272,7 @@ class SingleWeights final : public NewtonSolver {
       const std::size_t j = working_[over[f]];
       const double by = q[f];
       if (by == 0) continue;
-      x_.each(j, [&](std::size_t i, double x) { out[i] += x * by; });
+      x_.scatter(j, &by, 1, out.data());
       pull += pull_[j] * by;
     }
     return sum_h_ > 0 ? -pull / sum_h_ : 0.0;
@@ -301,7 +294,7 @@ class SingleWeights final : public NewtonSolver {
       const double now = penalty_->prox(before - G / H, strength(alpha, j) / H);
       const double by = now - before;
       if (by == 0) continue;
-      x_.each(j, [&](std::size_t i, double x) { v_[i] += h_[i] * x * by; });
+      H_.add(x_, j, &by, v_.data());
       if (sum_h_ > 0) step_b_[0] -= by * (pull_[j] / sum_h_);
       new_[c] = now;
       most = std::max(most, H * std::fabs(by));

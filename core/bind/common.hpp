@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/blocks.hpp"
-#include "base/chunk.hpp"
+#include "base/memory.hpp"
 
 namespace gossamer {
 
@@ -68,7 +68,6 @@ nb::class_<P> bind_part(nb::module_& m) {
   nb::class_<P> bound(m, P::facts.name);
   auto settings = [&]<class S, std::size_t... I>(S, std::index_sequence<I...>) {
     bound.def(nb::init<One<S, I>...>(), nb::arg(names[I])...);
-    bound.attr("settings") = nb::make_tuple(names[I]...);
   };
   if constexpr (requires { typename P::Setting; }) {
     settings(typename P::Setting{}, std::make_index_sequence<count>());

@@ -1,6 +1,7 @@
 #include "catalogue/losses.hpp"
 
 #include "bind/common.hpp"
+#include "catalogue/arrays.hpp"
 
 namespace gossamer {
 

@@ -1,7 +1,9 @@
 #include "catalogue/penalties.hpp"
 
-#include "base/arrays.hpp"
+#include "base/checks.hpp"
 #include "bind/common.hpp"
+#include "catalogue/arrays.hpp"
+#include "catalogue/kl.hpp"
 #include "catalogue/sparse_l1_ball.hpp"
 
 namespace gossamer {
@@ -76,9 +78,7 @@ void bind_arrays(nb::module_& m) {
   m.def(
       "project_weighted_l1_ball",
       [](In v, Out out, double radius, Vector<const double> weights) {
-        transform_blocks(v.data(), out.data(), blocks_of(v), [&](std::size_t, auto from, auto to) {
-          project_weighted_l1_ball(from, to, radius, span_of(weights));
-        });
+        project_weighted_l1_ball(v.data(), out.data(), blocks_of(v), radius, span_of(weights));
       },
       "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, "weights"_a, Free());
   m.def(
@@ -103,12 +103,12 @@ void bind_arrays(nb::module_& m) {
 
 void bind_structs(nb::module_& m) {
   Penalties::each([&]<class P> {
-    if constexpr (std::same_as<P, Bounds>) {
-      nb::class_<Bounds>(m, "Bounds")
+    if constexpr (requires { P{std::vector<double>(), std::vector<double>()}; }) {
+      nb::class_<P>(m, P::facts.name)
           .def(
               "__init__",
-              [](Bounds* self, Vector<const double> low, Vector<const double> high) {
-                new (self) Bounds{numbers(low), numbers(high)};
+              [](P* self, Vector<const double> low, Vector<const double> high) {
+                new (self) P{numbers(low), numbers(high)};
               },
               "low"_a, "high"_a);
     } else {
@@ -133,9 +133,7 @@ void bind_sparse_l1_ball(nb::module_& m) {
       .def(
           "read",
           [](const SparseL1Ball& ball, Vector<const std::int64_t> indices, Vector<double> out) {
-            for (std::size_t i = 0; i < indices.size(); ++i) {
-              out.data()[i] = ball[static_cast<std::size_t>(indices.data()[i])];
-            }
+            ball.read(span_of(indices), span_of(out));
           },
           "indices"_a, "out"_a.noconvert(), Free());
 }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "base/sums.hpp"
 #include "catalogue/facts.hpp"
+#include "catalogue/list.hpp"
 #include "catalogue/projections.hpp"
 
 namespace gossamer {
@@ -131,6 +133,35 @@ struct SparseL2 {
   double of_one(double weight) const { return l1_ratio + (1 - l1_ratio) * weight; }
 };
 
+// ω ‖w‖₂ for w ≥ 0, ∞ elsewhere
+struct NonNegativeL2 {
+  static constexpr PenaltyFacts facts{.name = "NonNegativeL2", .adds_up = true, .constrains = true};
+
+  template <class T>
+  double value(std::span<const T> w, double weight) const {
+    return std::all_of(w.begin(), w.end(), [](T x) { return x >= 0; }) ? L2{}.value(w, weight) : infinity;
+  }
+  // The ℓ2 rule of the positive part.
+  template <class T>
+  void prox(std::span<const T> v, std::span<T> out, double s, double weight, Scratch& scratch) const {
+    for (std::size_t i = 0; i < v.size(); ++i) out[i] = std::max(T(0), v[i]);
+    L2{}.prox(std::span<const T>(out), out, s, weight, scratch);
+  }
+  template <class T>
+  double dual(std::span<const T> v, double weight) const {
+    std::vector<T> positive(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) positive[i] = std::max(T(0), v[i]);
+    return L2{}.dual(std::span<const T>(positive), weight);
+  }
+  template <class F>
+  void lengths(std::span<const double> v, double* sum, F f) const {
+    double squares = 0;
+    for (double x : v) squares += x > 0 ? x * x : 0.0;
+    const double norm = std::sqrt(squares), ratio = norm > 0 ? f(norm) / norm : 0.0;
+    for (std::size_t r = 0; r < v.size(); ++r) sum[r] += ratio * std::max(v[r], 0.0);
+  }
+};
+
 // {w ≥ 0, Σ w = radius}
 struct Simplex {
   double radius;
@@ -166,5 +197,7 @@ struct L2Ball {
     project_l2_ball(v, out, radius);
   }
 };
+
+using OfBlocksList = List<L2, LInf, SparseL2, NonNegativeL2, Simplex, L1Ball, L2Ball>;
 
 }  // namespace gossamer

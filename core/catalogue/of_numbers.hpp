@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catalogue/facts.hpp"
+#include "catalogue/list.hpp"
 #include "catalogue/rounds.hpp"
 
 namespace gossamer {
@@ -152,5 +153,7 @@ struct Bounds {
 
   double prox(double v, double, std::size_t j) const { return std::min(std::max(v, low[j]), high[j]) + 0.0; }
 };
+
+using OfNumbersList = List<L1, L2Squared, Berhu, ElasticNet, NonNegativeL1, Box, Bounds>;
 
 }  // namespace gossamer

@@ -15,7 +15,7 @@
 // a whole block (a row, a group, or the whole vector). Weights are the caller's: an elementwise penalty sees a·s for s,
 // a blockwise one is handed its block's weight. The value of a set follows from the norm it bounds.
 //
-// To add one: a struct in of_numbers.hpp or of_blocks.hpp, and its name in the list here.
+// To add one: a struct in of_numbers.hpp or of_blocks.hpp, and its name in the list at the end of that file.
 #pragma once
 
 #include <concepts>
@@ -51,10 +51,11 @@ concept Penalty = std::same_as<decltype(P::facts), const PenaltyFacts> && (OfNum
                   (!requires(const P& p) { p.prox(1.0, 1.0); } ||
                    requires(const P& p) { p.value(1.0), p.subdifferential(1.0), p.piece(1.0); });
 template <Penalty... Ps>
-using PenaltyList = List<Ps...>;
+List<Ps...> checked(List<Ps...> all) {
+  return all;
+}
 
-using Penalties = PenaltyList<L1, L2Squared, Berhu, ElasticNet, NonNegativeL1, Box, Bounds, L2, LInf, SparseL2, Simplex,
-                              L1Ball, L2Ball>;
+using Penalties = decltype(checked(Joined<OfNumbersList, OfBlocksList>{}));
 
 template <class P>
 constexpr bool one_for_all = requires(const P& p) { p.prox(1.0, 1.0); };

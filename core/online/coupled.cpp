@@ -1,6 +1,7 @@
 #include "online/coupled.hpp"
 
-#include "base/arrays.hpp"
+#include "catalogue/arrays.hpp"
+#include "catalogue/kl.hpp"
 #include "online/groups.hpp"
 #include "online/mirror.hpp"
 #include "online/whole.hpp"

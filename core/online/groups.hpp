@@ -77,14 +77,6 @@ class Partition {
   std::vector<std::uint32_t> of_;
 };
 
-// A sum of many terms that come and go, in two doubles: what is added and later taken away leaves nothing behind.
-inline void add_exactly(double* sum, double x) {
-  const double total = sum[0] + x, part = total - sum[0];
-  sum[1] += (sum[0] - (total - part)) + (x - part);
-  sum[0] = total;
-}
-inline double total_of(const double* sum) { return std::max(sum[0] + sum[1], 0.0); }
-
 // Weights as scale_g · u_j.
 class ScaledGroups {
  public:

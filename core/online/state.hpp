@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/slots.hpp"
+#include "base/memory.hpp"
 
 namespace gossamer {
 

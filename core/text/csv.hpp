@@ -1,20 +1,21 @@
-// Comma-separated values: every row has a cell for every column. A cell may stand in quotes, "" within them is one
-// quote, and delimiters and line ends within them belong to the cell. An empty cell is a missing value: no entry.
+// Comma-separated values: every row has one cell per column. A cell may stand in quotes, "" within them is one quote,
+// and delimiters and line ends within them belong to the cell. An empty cell is a missing value: no entry.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "text/cursor.hpp"
 #include "text/names.hpp"
-#include "text/text.hpp"
 
 namespace gossamer {
 
-// What a column is for.
+// The role of a column.
 struct CsvColumn {
   enum Role { skipped, target, target_class, weight, number, category };
   Role role;
@@ -24,30 +25,14 @@ struct CsvColumn {
 
 class CsvParser final : public TextParser {
  public:
-  // Classes are names numbered in their order; categories become numbers by `names`.
+  // Classes are numbered by `classes`, categories by `names`.
   CsvParser(std::vector<CsvColumn> columns, char delimiter, Names& names, Names& classes, const Limits& limits)
       : columns_(std::move(columns)), delimiter_(delimiter), names_(names), classes_(classes), limits_(limits) {}
 
-  std::unique_ptr<TextRows> parse(std::string_view text) override {
-    auto lock = names_.hold(), class_lock = classes_.hold();
-    return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c); });
-  }
-
+  std::unique_ptr<TextRows> parse(std::string_view text) override;
   // After a line end outside of quotes.
   std::size_t cut(std::string_view text, std::size_t) const override { return cut(text); }
-  static std::size_t cut(std::string_view text) {
-    std::size_t end = 0;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t quote = std::min(text.find('"', at), text.size());
-      const std::size_t line = text.substr(at, quote - at).rfind('\n');
-      if (line != std::string_view::npos) end = at + line + 1;
-      if (quote == text.size()) break;
-      const std::size_t closing = text.find('"', quote + 1);
-      if (closing == std::string_view::npos) break;
-      at = closing + 1;
-    }
-    return end;
-  }
+  static std::size_t cut(std::string_view text);
 
  private:
   std::vector<CsvColumn> columns_;
@@ -58,85 +43,9 @@ class CsvParser final : public TextParser {
   std::string unquoted_;  // a cell that had quotes
   std::string padded_;    // a number of such a cell, with a line end for the cursor
 
-  bool line(TextRows& rows, Cursor& c) {
-    rows.reserve(columns_.size());  // a cell may go over several lines
-    if (c.over() || (*c.at == '\r' && c.at[1] == '\n')) return false;
-    double label = std::numeric_limits<double>::quiet_NaN(), weight = 1;
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-      const CsvColumn& column = columns_[j];
-      const char* from = c.at;
-      std::string_view cell;
-      if (!next_cell(c, cell)) return false;
-      const char* after = c.at;
-      const bool last = *after == '\n';
-      if (last && j + 1 < columns_.size()) return c.fail("the row has fewer cells than the first line has columns");
-      if (!last && j + 1 == columns_.size()) return c.fail("the row has more cells than the first line has columns");
-      if (!cell.empty() && column.role != CsvColumn::skipped) {
-        c.at = from;
-        if (!use(rows, c, column, cell, label, weight)) return false;
-        c.at = after;
-      } else if (column.role == CsvColumn::weight) {
-        return c.fail("the weight is missing");
-      }
-      if (!last) ++c.at;
-    }
-    rows.label.push_back(label);
-    rows.weigh(weight);
-    return true;
-  }
-
-  // One cell without its quotes and the blanks around it; the cursor stops at the delimiter or the line end.
-  bool next_cell(Cursor& c, std::string_view& cell) {
-    while ((*c.at == ' ' || *c.at == '\t') && *c.at != delimiter_) ++c.at;
-    if (*c.at == '"') {
-      unquoted_.clear();
-      const char* open = c.at;
-      for (++c.at;; ++c.at) {
-        if (c.at >= c.end) return c.at = open, c.fail("the quote is not closed");
-        if (*c.at == '"' && *++c.at != '"') break;
-        unquoted_ += *c.at;
-        c.inner_lines += *c.at == '\n';
-      }
-      while (Cursor::blank(*c.at) && *c.at != delimiter_) ++c.at;
-      cell = unquoted_;
-      if (*c.at != delimiter_ && *c.at != '\n') return c.fail("a delimiter is needed after a quoted cell");
-      return true;
-    }
-    const char* from = c.at;
-    while (*c.at != delimiter_ && *c.at != '\n') ++c.at;
-    const char* stop = c.at;
-    while (stop > from && Cursor::blank(stop[-1])) --stop;
-    cell = {from, static_cast<std::size_t>(stop - from)};
-    return true;
-  }
-
-  bool use(TextRows& rows, Cursor& c, const CsvColumn& column, std::string_view cell, double& label, double& weight) {
-    if (column.role == CsvColumn::category) {
-      const std::int32_t number = names_.number(column.prefix, cell);
-      if (number < 0 || number > largest_feature - column.feature)
-        return c.fail("there are too many different categories");
-      rows.add(column.feature + number, 1);
-      return true;
-    }
-    if (column.role == CsvColumn::target_class) {
-      const std::int32_t number = classes_.number({}, cell);
-      if (number < 0) return c.fail("there are too many different classes");
-      label = number;
-      return true;
-    }
-    double x;
-    padded_.assign(cell).push_back('\n');
-    Cursor inner{padded_.data(), padded_.data() + padded_.size()};
-    if (!inner.number(x)) return c.fail(inner.reason);
-    if (!inner.over()) return c.fail("a number is needed here");
-    if (column.role == CsvColumn::weight && x < 0) return c.fail("a weight is not negative");
-    if (column.role == CsvColumn::number) {
-      rows.add(column.feature, x);
-    } else {
-      (column.role == CsvColumn::weight ? weight : label) = x;
-    }
-    return true;
-  }
+  bool line(TextRows& rows, Cursor& c);
+  bool next_cell(Cursor& c, std::string_view& cell);
+  bool use(TextRows& rows, Cursor& c, const CsvColumn& column, std::string_view cell, double& label, double& weight);
 };
 
 }  // namespace gossamer

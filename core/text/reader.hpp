@@ -1,31 +1,18 @@
 // Reading ahead: a file is cut into pieces at line ends, and these are parsed, by a thread that knows nothing of Python
-// and by whoever waits for the next piece.
+// and by the caller that waits for the next piece.
 #pragma once
 
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#ifdef _WIN32
-#include <io.h>
-#else
-#include <poll.h>
-#include <unistd.h>
-#endif
-
-#include "text/text.hpp"
+#include "text/rows.hpp"
 
 namespace gossamer {
 
@@ -35,21 +22,12 @@ struct Buffer {
   std::size_t size = 0, room = 0;
 
   std::string_view view() const { return {data.get(), size}; }
-  void reserve(std::size_t n) {
-    if (n <= room) return;
-    auto larger = std::make_unique_for_overwrite<char[]>(n);
-    if (size) std::memcpy(larger.get(), data.get(), size);
-    data = std::move(larger), room = n;
-  }
-  void append(std::string_view bytes) {
-    reserve(size + bytes.size());
-    if (!bytes.empty()) std::memcpy(data.get() + size, bytes.data(), bytes.size());
-    size += bytes.size();
-  }
+  void reserve(std::size_t n);
+  void append(std::string_view bytes);
 };
 
 struct Piece {
-  Buffer text;                     // kept only where the rows point into it, or there are none
+  Buffer text;                     // kept only if the rows point into it, or if there are none
   std::unique_ptr<TextRows> rows;  // none for a line that is too long: then the text is its beginning
   std::size_t length = 0;          // bytes of the file
   bool unended = false;            // the file ends without a line end
@@ -60,71 +38,38 @@ class Reader {
   struct Sizes {
     std::size_t first, block;  // bytes of the first piece and of the others, more where a line is longer
     std::size_t longest;       // bytes of a line
-    std::size_t ahead;         // pieces read and not yet asked for
+    std::size_t ahead;         // pieces parsed and not yet returned by `next`
   };
 
-  // Reads on from `head` and then the descriptor, which stays open longer than the reader. `helps`: who waits may read
-  // too, where reading does not wait for others.
-  Reader(TextParser& parser, int descriptor, std::string_view head, Sizes sizes, bool helps)
-      : parser_(parser), descriptor_(descriptor), sizes_(sizes), helps_(helps), room_(sizes.first) {
-    rest_.append(head);
-    thread_ = std::thread([this] { run(); });
-  }
+  // Reads on from `head` and then the descriptor, which stays open longer than the reader. `helps`: a caller that waits
+  // may read too, because reading does not wait for another process.
+  Reader(TextParser& parser, int descriptor, std::string_view head, Sizes sizes, bool helps);
   ~Reader() { close(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Sets `out` to the next piece, or to none at the end. False if none came for a while.
-  bool next(std::unique_ptr<Piece>& out) {
-    std::unique_lock lock(mutex_);
-    while (!can_go_on()) {
-      lock.unlock();
-      const bool helped = helps_ && step(false);
-      lock.lock();
-      if (!helped && !came_.wait_for(lock, std::chrono::milliseconds(50), [this] { return can_go_on(); })) return false;
-    }
-    if (waiting_.empty()) {
-      if (failure_) std::rethrow_exception(failure_);
-      out = nullptr;
-      return true;
-    }
-    out = std::move(waiting_.front());
-    waiting_.pop_front(), ++taken_;
-    free_.notify_one();
-    return true;
-  }
-
-  // Whether all of the file was parsed, though not all of it was asked for.
-  bool done() {
-    std::unique_lock lock(mutex_);
-    return ended_ && std::all_of(waiting_.begin(), waiting_.end(), [](const auto& piece) { return piece != nullptr; });
-  }
-
-  void close() {
-    {
-      std::unique_lock lock(mutex_);
-      stopped_ = true;
-    }
-    free_.notify_all();
-    if (thread_.joinable()) thread_.join();
-  }
+  // Sets `out` to the next piece, or to none at the end. Returns false if none came for a while.
+  bool next(std::unique_ptr<Piece>& out);
+  // Whether the whole file is parsed, though `next` has not returned all of it.
+  bool done();
+  void close();
 
  private:
   TextParser& parser_;
   const int descriptor_;
   const Sizes sizes_;
-  const bool helps_;
+  bool helps_;
 
-  std::mutex input_;      // of what reading needs
+  std::mutex input_;      // guards what reading needs
   Buffer rest_;           // bytes that were read before they were needed
   std::size_t used_ = 0;  // how many of them are part of a piece
   Buffer other_;          // to put the rest together anew
   std::size_t room_;      // bytes of the next piece
   bool over_ = false;
 
-  std::mutex mutex_;                            // of what follows; taken after the other one
-  std::deque<std::unique_ptr<Piece>> waiting_;  // in the order of the file; none while it is parsed
-  std::size_t taken_ = 0;                       // pieces that were asked for
+  std::mutex mutex_;                            // guards what follows; locked after the other one
+  std::deque<std::unique_ptr<Piece>> waiting_;  // in the order of the file; null while a piece is parsed
+  std::size_t taken_ = 0;                       // pieces that `next` has returned
   std::vector<Buffer> spare_;                   // of pieces that were parsed
   bool ended_ = false, stopped_ = false;
   std::exception_ptr failure_;
@@ -132,141 +77,14 @@ class Reader {
   std::thread thread_;
 
   bool can_go_on() const { return waiting_.empty() ? ended_ : waiting_.front() != nullptr; }
-
-  void run() {
-    for (bool more = true; more; more = step(true)) {
-      std::unique_lock lock(mutex_);
-      free_.wait(lock, [this] { return stopped_ || ended_ || waiting_.size() < sizes_.ahead; });
-      if (stopped_) return;
-    }
-  }
-
-  // Reads and parses one more piece. False if there is none, or another thread is at it and this one does not wait.
-  bool step(bool wait) {
-    std::unique_lock input(input_, std::defer_lock);
-    if (wait) {
-      input.lock();
-    } else if (!input.try_lock()) {
-      return false;
-    }
-    if (over_) return false;
-    auto piece = std::make_unique<Piece>();
-    std::size_t place = nowhere;
-    try {
-      {
-        std::unique_lock lock(mutex_);
-        if (!spare_.empty()) piece->text = std::move(spare_.back()), spare_.pop_back();
-      }
-      const std::size_t end = cut(*piece);
-      {
-        std::unique_lock lock(mutex_);
-        over_ = end == 0;
-        if (over_) return stop();
-        place = taken_ + waiting_.size();
-        waiting_.push_back(nullptr);
-      }
-      if (!parser_.in_order()) input.unlock();
-      if (end != nowhere) piece->rows = parser_.parse(piece->text.view());
-    } catch (...) {
-      if (!input.owns_lock()) input.lock();
-      std::unique_lock lock(mutex_);
-      over_ = true, failure_ = std::current_exception();
-      while (place != nowhere && taken_ + waiting_.size() > place) waiting_.pop_back();  // what came before stays
-      return stop();
-    }
-    std::unique_lock lock(mutex_);
-    if (place - taken_ >= waiting_.size()) return false;  // an earlier piece failed
-    if (piece->rows && piece->rows->bad.empty() && piece->rows->tags.empty()) {
-      piece->text.size = 0;
-      spare_.push_back(std::exchange(piece->text, {}));
-    }
-    waiting_[place - taken_] = std::move(piece);
-    came_.notify_all();
-    return true;
-  }
-
-  bool stop() {
-    ended_ = true;
-    came_.notify_all(), free_.notify_all();
-    return false;
-  }
-
-  static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
-
-  // Reads the text of the next piece; returns where it ends: 0 at the end of the file, `nowhere` for a line that is too
-  // long. Where a piece ends depends on where it begins only.
-  std::size_t cut(Piece& piece) {
-    Buffer& text = piece.text;
-    for (std::size_t known = 0;; known = text.size) {  // up to there no line ends
-      const std::size_t left = sizes_.longest > known ? sizes_.longest - known : 0;
-      if (!fill(text, known < room_ ? room_ - known : std::min(known, left + 1))) break;
-      if (const std::size_t end = parser_.cut(text.view(), known)) {
-        put_back(text.view().substr(end));
-        text.size = piece.length = end, room_ = sizes_.block;
-        return end;
-      }
-      if (text.size > sizes_.longest) {
-        pass_over(piece);
-        return nowhere;
-      }
-    }
-    if (text.size == 0) return 0;
-    piece.length = text.size, piece.unended = true;
-    text.append("\n");
-    return text.size;
-  }
-
-  // Reads to the end of a line and forgets all but its beginning.
-  void pass_over(Piece& piece) {
-    piece.length = piece.text.size, room_ = sizes_.block;
-    piece.text.size = std::min<std::size_t>(piece.text.size, 80);
-    for (Buffer more; fill(more, sizes_.block); more.size = 0) {
-      const std::size_t end = more.view().find('\n') + 1;
-      piece.length += end ? end : more.size;
-      if (end) return put_back(more.view().substr(end));
-    }
-  }
-
-  // Appends the next n bytes, fewer at the end of the file; returns whether there were any.
-  bool fill(Buffer& buffer, std::size_t n) {
-    buffer.reserve(buffer.size + n);
-    const std::size_t before = buffer.size, wanted = before + n;
-    const std::string_view known = rest_.view().substr(used_, n);
-    buffer.append(known), used_ += known.size();
-    while (buffer.size < wanted) {
-      const std::size_t got = read_some(buffer.data.get() + buffer.size, wanted - buffer.size);
-      if (got == 0) break;
-      buffer.size += got;
-    }
-    return buffer.size > before;
-  }
-
-  void put_back(std::string_view bytes) {
-    other_.size = 0;
-    other_.append(bytes), other_.append(rest_.view().substr(used_));
-    std::swap(rest_, other_);
-    used_ = 0;
-  }
-
-  std::size_t read_some(char* to, std::size_t n) {
-    n = std::min<std::size_t>(n, 1 << 30);
-#ifdef _WIN32
-    const auto got = _read(descriptor_, to, static_cast<unsigned>(n));
-#else
-    for (;;) {  // a pipe may have nothing to say for long: look now and then whether anybody still listens
-      pollfd waits{descriptor_, POLLIN, 0};
-      if (poll(&waits, 1, 50) != 0) break;
-      std::unique_lock lock(mutex_);
-      if (stopped_) return 0;
-    }
-    ssize_t got;
-    do {
-      got = ::read(descriptor_, to, n);
-    } while (got < 0 && errno == EINTR);
-#endif
-    if (got < 0) throw std::system_error(errno, std::generic_category(), "the file cannot be read");
-    return static_cast<std::size_t>(got);
-  }
+  void run() noexcept;
+  bool step(bool wait) noexcept;
+  bool stop();
+  std::size_t cut(Piece& piece);
+  void pass_over(Piece& piece);
+  bool fill(Buffer& buffer, std::size_t n);
+  void put_back(std::string_view bytes);
+  std::size_t read_some(char* to, std::size_t n);
 };
 
 }  // namespace gossamer

@@ -1,13 +1,12 @@
-// svmlight / libsvm text: `label feature:value feature:value … # comment`, one row a line. `qid:n` is passed over,
-// features come in any order, and those that come twice are added up.
+// svmlight / libsvm text: `label feature:value feature:value … # comment`, one row per line. `qid:n` is ignored,
+// features come in any order, and the values of a repeated feature are added up.
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <string_view>
 
-#include "text/text.hpp"
+#include "text/rows.hpp"
 
 namespace gossamer {
 
@@ -19,71 +18,11 @@ class SvmlightParser final : public TextParser {
 
   int base() const { return base_; }
   bool in_order() const override { return base_ < 0; }
-
-  std::unique_ptr<TextRows> parse(std::string_view text) override {
-    const int known = base_;
-    const std::uint32_t base = known > 0 ? 1 : 0;
-    auto rows = parse_lines(text, limits_, [base](TextRows& rows, Cursor& c) { return line(rows, c, base); });
-    if (known < 0 && rows->entries > 0) {
-      base_ =
-          std::find(rows->index.data(), rows->index.data() + rows->entries, 0) == rows->index.data() + rows->entries;
-      if (base_ == 1) {
-        for (std::size_t n = 0; n < rows->entries; ++n) --rows->index[n];
-        --rows->width;
-      }
-    }
-    return rows;
-  }
+  std::unique_ptr<TextRows> parse(std::string_view text) override;
 
  private:
   std::atomic<int> base_;
   Limits limits_;
-
-  [[gnu::always_inline]] static bool line(TextRows& rows, Cursor& c, std::uint32_t base) {
-    c.skip_blanks();
-    if (c.over()) return false;
-    if (*c.at == '#') return c.skip_line(), false;
-    double x;
-    if (!c.number(x)) return false;
-    if (!c.token_over()) return c.fail("a label is one number, followed by a space");
-    rows.label.push_back(x);
-    for (;;) {
-      if (*c.at == ' ' && Cursor::digit(c.at[1])) {  // nearly always
-        const char* from = c.at++;
-        if (std::uint32_t feature; c.short_pair(feature, x)) {
-          if (feature >= base) {
-            rows.add(static_cast<std::int32_t>(feature - base), x);
-            continue;
-          }
-          c.at = from + 1;
-        }
-      } else {
-        c.skip_blanks();
-        if (c.over()) return true;
-        if (*c.at == '#') return c.skip_line(), true;
-        if (*c.at == 'q' && std::strncmp(c.at, "qid:", 4) == 0) {
-          c.skip_token();
-          continue;
-        }
-      }
-      std::int64_t feature;
-      const char* from = c.at;
-      if (!c.feature(feature)) return false;
-      if (feature < base) {
-        c.at = from;
-        return c.fail("feature 0, but the features of this file count from 1; say zero_based=True (--zero-based)");
-      }
-      if (feature - base > largest_feature) {
-        c.at = from;
-        return c.fail("the feature number is too large; at most 2147483646 is possible");
-      }
-      if (*c.at != ':') return c.fail("a colon is needed between a feature and its value");
-      ++c.at;
-      if (!c.number(x)) return false;
-      if (*c.at != ' ' && !c.token_over()) return c.fail("a space is needed after a value");
-      rows.add(static_cast<std::int32_t>(feature - base), x);
-    }
-  }
 };
 
 }  // namespace gossamer

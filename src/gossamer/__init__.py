@@ -29,8 +29,8 @@ __version__ = "0.1.0"
 # Every public name, by the module or package it is in.
 _HOMES = {
     "penalties": (
-        "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 KL NoPenalty SmoothL1 "
-        "Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
+        "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 NonNegativeGroupL2 KL "
+        "NoPenalty SmoothL1 Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
     ),
     "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",
@@ -49,7 +49,7 @@ _HOMES = {
     ),
     "losses": (
         "Logistic Hinge SquaredHinge Exponential Squared EpsilonInsensitive LogEpsilonInsensitive Huber Quantile "
-        "Poisson Multinomial MulticlassHinge Multitask CompiledLoss"
+        "Poisson Gamma Tweedie Multinomial MulticlassHinge Multitask CompiledLoss"
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -30,6 +30,7 @@ __all__ = [
     "CompiledLoss",
     "EpsilonInsensitive",
     "Exponential",
+    "Gamma",
     "Hinge",
     "Huber",
     "LogEpsilonInsensitive",
@@ -41,6 +42,7 @@ __all__ = [
     "Quantile",
     "Squared",
     "SquaredHinge",
+    "Tweedie",
 ]
 
 LOSSES = Registry("loss", ("value", "slope"))
@@ -443,6 +445,81 @@ class Poisson(_RegressionLoss):
 
     def _core(self) -> Any:
         return _core.Poisson()
+
+
+@LOSSES.part("gamma")
+@record
+class Gamma(_RegressionLoss):
+    """Gamma loss with the log link: y e^(−z) + z, y > 0 (half the unit deviance, without what does not depend on z).
+
+    For positive targets whose spread grows with their mean, such as costs and durations. Its link is the mean e^z. Past
+    z = −600 the loss goes on along its tangent, so that it stays finite.
+
+    References
+    ----------
+    McCullagh, Nelder: Generalized linear models, 1989, chapter 8.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.Gamma().slope(0.0, [0.5, 1, 3])
+    array([ 0.5,  0. , -2. ])
+    """
+
+    predicts = Link.EXP
+
+    def check_targets(self, y: Any) -> Array:
+        """Return `y` as float64 if all entries are positive."""
+        y = _doubles(y, "y")
+        _refuse_targets("Gamma", y, y <= 0, "targets above 0")
+        return y
+
+    def _core(self) -> Any:
+        return _core.Gamma()
+
+
+@LOSSES.part("tweedie")
+@record
+class Tweedie(_RegressionLoss):
+    """Tweedie loss with the log link: e^((2−p)z)/(2−p) + y e^(−(p−1)z)/(p−1), y ≥ 0, p = `power`.
+
+    Half the unit deviance, without what does not depend on z. For targets that are often exactly zero and positive
+    otherwise, such as claims and sales. Its link is the mean e^z. p → 1 is `Poisson` and p → 2 is `Gamma`.
+
+    Parameters
+    ----------
+    power : float
+        The variance is proportional to the mean to this power, 1 < p < 2.
+
+    References
+    ----------
+    Jorgensen: The theory of dispersion models, 1997, chapter 4.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.Tweedie(power=1.5).slope(0.0, [0.0, 1, 3])
+    array([ 1.,  0., -2.])
+    """
+
+    power: float = 1.5
+    predicts = Link.EXP
+
+    def __post_init__(self) -> None:
+        if self.power in (1, 2):
+            raise ValueError(
+                f"power must be between 1 and 2; for {self.power:g} use {'Poisson' if self.power == 1 else 'Gamma'}()."
+            )
+        object.__setattr__(self, "power", number(self.power, "power", above=1, below=2))
+
+    def check_targets(self, y: Any) -> Array:
+        """Return `y` as float64 if no entry is negative."""
+        y = _doubles(y, "y")
+        _refuse_targets("Tweedie", y, y < 0, "targets of 0 or more")
+        return y
+
+    def _core(self) -> Any:
+        return _core.Tweedie(self.power)
 
 
 @LOSSES.part()

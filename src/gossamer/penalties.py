@@ -61,6 +61,7 @@ __all__ = [
     "L2Squared",
     "LInf",
     "NoPenalty",
+    "NonNegativeGroupL2",
     "NonNegativeL1",
     "Simplex",
     "SmoothL1",
@@ -370,7 +371,7 @@ class _Grouped(_Blockwise):
     def _blocks(self, w: Array) -> tuple[Any, Any, Any]:
         if self.groups is not None:
             self.groups.check_covers(len(w))
-            return self.weights, self.groups.members, self.groups.starts
+            return self.weights, self.groups.ordered, self.groups.starts
         if self.weights is not None and len(self.weights) != len(w):
             raise ValueError(
                 f"weights must hold one number per row: there are {len(self.weights)} weights, and w is "
@@ -398,7 +399,7 @@ class _Grouped(_Blockwise):
     def block_form(self, features: int) -> tuple[Any, Any, Any, Any] | None:
         if self.groups is None:
             return self._core(), self.weights, None, None
-        return self._core(), self.weights, self.groups.members, self.groups.starts
+        return self._core(), self.weights, self.groups.ordered, self.groups.starts
 
     def boosted(self) -> tuple[Any, Any] | None:
         return self._core(), None
@@ -413,7 +414,7 @@ def _feature_groups(groups: Groups | None, features: int, weights: Any = None) -
     if groups is None:
         return _core.FeatureGroups(None, None, weights)
     groups.check_covers(features)
-    return _core.FeatureGroups(groups.members, groups.starts, weights)
+    return _core.FeatureGroups(groups.ordered, groups.starts, weights)
 
 
 @PENALTIES.part("l1")
@@ -768,6 +769,43 @@ class SparseGroupL2(_Grouped):
     def _on_singles(self, features: int) -> tuple[Any, Any] | None:
         weights = np.ones(features) if self.weights is None else self.weights
         return _core.L1(), self.l1_ratio + (1 - self.l1_ratio) * weights  # ρ|w| + (1 − ρ) ω |w|
+
+
+@PENALTIES.part("non_negative_group_l2")
+@record
+class NonNegativeGroupL2(_Grouped):
+    """Group lasso on the non-negative orthant: Ω(W) = Σ_g ω_g ‖W_g‖₂ for W ≥ 0, ∞ otherwise.
+
+    A group is kept or zeroed as a whole, and no weight is negative; its prox is the group rule of the positive part.
+
+    Parameters
+    ----------
+    groups : optional
+        Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
+    weights : vector, optional
+        One ω_g ≥ 0 per group, 1 by default; 0 keeps only the sign constraint.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.NonNegativeGroupL2().prox([[3.0, 4.0], [-3.0, 0.5]], step=1.0)
+    array([[2.4, 3.2],
+           [0. , 0. ]])
+    """
+
+    groups: Any = None
+    weights: Any = None
+    constrains = True
+
+    def value(self, w: Any) -> float:
+        """Return Ω(w)."""
+        return math.inf if np.any(floats(w, "w") < 0) else super().value(w)
+
+    def _core(self) -> Any:
+        return _core.NonNegativeL2()
+
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        return _core.NonNegativeL1(), self.weights
 
 
 @PENALTIES.part("l2")

@@ -190,7 +190,7 @@ def _project_groups(project: Any, W: Any, radius: float, groups: Any, out: Array
     if groups is not None:
         parsed = groups if isinstance(groups, Groups) else Groups(groups)
         parsed.check_covers(len(W))
-        members, starts = parsed.members, parsed.starts
+        members, starts = parsed.ordered, parsed.starts
 
     def columns(v: Array) -> Array:
         return v.reshape(-1, 1) if v.ndim == 1 else v

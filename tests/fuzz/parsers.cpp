@@ -1,8 +1,6 @@
-// The text parsers on hostile inputs, without Python: thousands of inputs a second under the sanitizers.
+// The text parsers on hostile inputs, without Python: thousands of inputs per second under the sanitizers.
 //
-//     g++ -std=c++20 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Icore tests/fuzz/parsers.cpp -o
-//     parsers
-//     ./parsers 60          (seconds; a second number is the seed)
+// `make fuzz` compiles it and runs it for a minute; `build/sanitize/parsers SECONDS SEED` repeats a run.
 //
 // With clang, -fsanitize=fuzzer -DLIBFUZZER lets coverage guide the changes instead.
 #include <chrono>

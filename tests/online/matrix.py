@@ -52,13 +52,14 @@ COUPLED = [
     "group linf ball, groups",
     "group linf ball, labels",
     "group linf ball, radius 0",
+    *[entry.name for entry in PENALTIES if entry.couples],
 ]
 CONSTRAINTS = [
     "non-negative l1",
     "non-negative l1, weights",
     "kl",
     "kl, prior",
-    *[entry.name for entry in PENALTIES if entry.penalty.is_set],
+    *[entry.name for entry in PENALTIES if entry.penalty.is_set or entry.constrains],
 ]
 L1_OR_NONE = ["none", "l1", "l1, weights"]
 

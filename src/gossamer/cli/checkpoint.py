@@ -80,7 +80,7 @@ class Checkpoint:
         self._idle.clear()
         self._work.put((header, arrays))
         if not self._writing:
-            threading.Thread(target=self._write, daemon=True).start()
+            threading.Thread(target=self._write, name="gossamer checkpoint", daemon=True).start()
             self._writing = True
 
     def _write(self) -> None:

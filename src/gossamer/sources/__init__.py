@@ -199,16 +199,6 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
 
 
 def _joined(arrays: list[Array], kind: Any) -> Array:
-    import mmap
-
     import numpy as np
 
-    if not arrays:
-        return np.empty(0, kind)
-    kind = np.result_type(*{a.dtype for a in arrays})
-    size = sum(map(len, arrays)) * kind.itemsize
-    if size < 1 << 22 or kind.kind not in "fiu" or not hasattr(mmap, "MAP_PRIVATE"):
-        return np.concatenate(arrays)
-    # NumPy asks the system for huge pages, which are slow to get on some machines; small pages are not.
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return np.concatenate(arrays, out=np.frombuffer(memory, kind))
+    return np.concatenate(arrays) if arrays else np.empty(0, kind)

@@ -1,10 +1,8 @@
-#include "base/arrays.hpp"
+#include "catalogue/arrays.hpp"
 
-#include <atomic>
-#include <limits>
+#include <algorithm>
+#include <array>
 #include <type_traits>
-
-#include "base/threads.hpp"
 
 namespace gossamer {
 
@@ -127,36 +125,14 @@ void project(const Set& set, const T* v, T* out, const Blocks& blocks) {
       set);
 }
 
-// Out of 0 … limit − 1 means that i or limit − 1 − i has its highest bit set.
-template <class T, class I>
-bool valid_entries(std::span<const I> index, std::span<const T> value, std::int64_t columns) {
-  using U = std::make_unsigned_t<I>;
-  constexpr U highest = U{1} << (8 * sizeof(I) - 1);
-  const U last = static_cast<U>(std::min<std::int64_t>(columns, std::numeric_limits<I>::max())) - 1;
-  std::atomic<bool> valid = columns > 0 || index.empty();
-  in_parts(index.size(), 1 << 17, std::thread::hardware_concurrency(), [&](std::size_t begin, std::size_t end) {
-    U bits = 0;
-    for (std::size_t n = begin; n < end; ++n) bits |= static_cast<U>(index[n]) | (last - static_cast<U>(index[n]));
-    if ((bits & highest) != 0 || !all_finite(value.subspan(begin, end - begin))) valid = false;
-  });
-  return valid;
-}
-
-#define GOSSAMER_ARRAYS(T)                                                                                   \
-  template double value(const Elementwise&, const T*, const Blocks&, std::span<const double>);               \
-  template double dual(const Elementwise&, const T*, const Blocks&, std::span<const double>);                \
-  template void prox(const Elementwise&, const T*, T*, const Blocks&, double, std::span<const double>);      \
-  template double value(const Blockwise&, const T*, const Blocks&, std::span<const double>);                 \
-  template double dual(const Blockwise&, const T*, const Blocks&, std::span<const double>);                  \
-  template void prox(const Blockwise&, const T*, T*, const Blocks&, double, std::span<const double>);        \
-  template void project(const Set&, const T*, T*, const Blocks&);                                            \
-  template bool all_finite(std::span<const T>);                                                              \
-  template bool valid_entries(std::span<const std::int32_t>, std::span<const T>, std::int64_t);              \
-  template bool valid_entries(std::span<const std::int64_t>, std::span<const T>, std::int64_t);              \
-  template void project_weighted_l1_ball(std::span<const T>, std::span<T>, double, std::span<const double>); \
-  template void project_group_l2_ball(const T*, T*, const Blocks&, double);                                  \
-  template void project_group_linf_ball(const T*, T*, const Blocks&, double);                                \
-  template void prox_kl(std::span<const T>, std::span<T>, double, std::span<const double>);
+#define GOSSAMER_ARRAYS(T)                                                                              \
+  template double value(const Elementwise&, const T*, const Blocks&, std::span<const double>);          \
+  template double dual(const Elementwise&, const T*, const Blocks&, std::span<const double>);           \
+  template void prox(const Elementwise&, const T*, T*, const Blocks&, double, std::span<const double>); \
+  template double value(const Blockwise&, const T*, const Blocks&, std::span<const double>);            \
+  template double dual(const Blockwise&, const T*, const Blocks&, std::span<const double>);             \
+  template void prox(const Blockwise&, const T*, T*, const Blocks&, double, std::span<const double>);   \
+  template void project(const Set&, const T*, T*, const Blocks&);
 GOSSAMER_ARRAYS(float)
 GOSSAMER_ARRAYS(double)
 #undef GOSSAMER_ARRAYS

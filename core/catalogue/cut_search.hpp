@@ -1,0 +1,177 @@
+// The search behind the whole ℓ1 family of projections: find the cut θ with
+//
+//     Σ_j a_j [u_j − θ a_j]₊ = radius,            u = v (simplex) or |v| (ball), a = 1 unless weighted,
+//
+// and then w_j = [u_j − θ a_j]₊ with the sign restored. The left side is convex, decreasing and piecewise linear in θ,
+// so a Newton step from a θ on the left stays on the left and drops only entries that end at zero; when it drops none,
+// it has arrived. After a few such rounds it alternates with a random pivot (Duchi et al. 2008, Figure 2), which keeps
+// the expected time linear for any input.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "base/pack.hpp"
+#include "catalogue/projections.hpp"
+
+namespace gossamer {
+
+// An entry of the weighted search; a > 0.
+struct WeightedEntry {
+  double u, a;
+  double over(double theta) const { return u - theta * a; }
+  double cut() const { return u / a; }
+};
+
+// Σ a [u − θa]₊ and, over the entries with u > θa, Σ a²: minus the slope of the first in θ.
+struct Tally {
+  double held = 0, square = 0;
+};
+
+inline Tally tally(std::span<const PlainEntry> entries, double theta) {
+  constexpr std::size_t packs = 4, step = 2 * packs;
+  static_assert(sizeof(PlainEntry) == sizeof(double));
+  PositivePart part[packs];
+  std::size_t i = 0;
+  for (; i + step <= entries.size(); i += step) {
+    for (std::size_t r = 0; r < packs; ++r) part[r].add(load(&entries[i + 2 * r].u) - spread(theta));
+  }
+  for (; i < entries.size(); ++i) part[0].add(Pack{entries[i].over(theta), 0.0});
+  for (std::size_t r = 1; r < packs; ++r) part[0].merge(part[r]);
+  return {part[0].sum[0] + part[0].sum[1], static_cast<double>(part[0].tally[0] + part[0].tally[1])};
+}
+
+inline Tally tally(std::span<const WeightedEntry> entries, double theta) {
+  Tally sum;
+  for (const WeightedEntry& e : entries) {
+    sum.held += e.a * std::max(e.over(theta), 0.0);
+    sum.square += e.over(theta) > 0 ? e.a * e.a : 0.0;
+  }
+  return sum;
+}
+
+// One Newton step from a theta at or under the answer; never backwards.
+inline double newton(double theta, const Tally& here, double radius) {
+  const double next = theta + (here.held - radius) / here.square;
+  return next > theta ? next : theta;
+}
+
+// Moves the entries above theta to the front, without a branch on the data, and counts them.
+template <class Entry>
+std::size_t partition_above(std::span<Entry> entries, double theta) {
+  std::size_t above = 0;
+  for (Entry& entry : entries) {
+    const Entry e = entry;
+    entry = entries[above];
+    entries[above] = e;
+    above += e.over(theta) > 0;
+  }
+  return above;
+}
+
+// θ with Σ a [u − θa]₊ = radius over `entries`, which it reorders. Needs a theta at or under the answer.
+template <class Entry>
+double find_cut(std::span<Entry> entries, double radius, double theta) {
+  constexpr int newton_rounds = 8;
+  struct {
+    double held = 0, square = 0, at = 0;
+    double held_at(double theta) const { return held + (at - theta) * square; }
+  } settled;  // entries known to end above zero and no longer searched: Σ a [u − at·a]₊ and Σ a²
+  std::minstd_rand random(1);
+  double last_square = -1, field = 0;
+  for (int round = 0;; ++round) {
+    const Tally here = tally(std::span<const Entry>(entries), theta);
+    const double square = settled.square + here.square;
+    const double next = theta + (settled.held_at(theta) + here.held - radius) / square;
+    if (!(next > theta)) return theta;
+    theta = next;
+    if (square == last_square) return theta;  // the same entries as last time: the step was exact
+    last_square = square;
+    if (round == 0) field = here.square;
+    if (here.square < 0.5 * field) {  // the field has thinned out: keep what is left of it
+      entries = entries.first(partition_above(entries, theta));
+      field = here.square;
+    }
+    if (round < newton_rounds || entries.empty()) continue;
+    // Slow going: halve the field with a random pivot.
+    const double pivot = entries[random() % entries.size()].cut();
+    const Tally high = tally(std::span<const Entry>(entries), pivot);
+    const std::size_t above = partition_above(entries, pivot);
+    const double held = settled.held_at(pivot) + high.held;
+    if (held > radius) {
+      theta = std::max(theta, pivot);
+      entries = entries.first(above);
+    } else {
+      settled = {held, settled.square + high.square, pivot};
+      entries = entries.subspan(above);
+    }
+  }
+}
+
+// A lower bound on the cut of a large input, relative to its peak: four standard deviations under the cut of a sample.
+// It may still be too high.
+template <class T, class F>
+double guess_bound(std::span<const T> v, double radius, double peak, F f) {
+  if (v.size() < 8192) return -radius;
+  const std::size_t sampled = std::min<std::size_t>(v.size() / 8, 4096), stride = v.size() / sampled;
+  std::vector<PlainEntry> sample(sampled);
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < sampled; ++i) {
+    sample[i].u = f(static_cast<double>(v[i * stride])) - peak;
+    least = std::min(least, sample[i].u);
+  }
+  const double share = radius * static_cast<double>(sampled) / static_cast<double>(v.size());
+  const double middle = find_cut(std::span(sample), share, least - share);
+  double squares = 0;
+  for (const PlainEntry& e : sample) squares += e.u > middle ? e.over(middle) * e.over(middle) : 0.0;
+  const double wide = share + 4 * std::sqrt(squares);
+  return std::max(-radius, find_cut(std::span(sample), wide, least - wide));
+}
+
+// The cut of at most `few` entries, by Newton steps alone.
+template <class T, class F>
+Cut short_cut(std::span<const T> v, double radius, double peak, F f) {
+  double u[few];
+  std::size_t n = 0;
+  for (; n < v.size(); ++n) u[n] = f(static_cast<double>(v[n])) - peak;
+  if (n % 2 != 0) u[n++] = -2 * radius;  // padding, never above
+  double theta = -radius;
+  for (double last = 0;;) {
+    PositivePart part;
+    for (std::size_t i = 0; i < n; i += 2) part.add(load(u + i) - spread(theta));
+    const double count = static_cast<double>(part.tally[0] + part.tally[1]);
+    const double next = theta + ((part.sum[0] + part.sum[1]) - radius) / count;
+    if (!(next > theta)) return {peak, -theta};
+    theta = next;
+    if (count == last) return {peak, -theta};
+    last = count;
+  }
+}
+
+// The cut of Σ [f(v_j) − θ]₊ = radius, given peak = max f(v_j). Needs radius > 0 and a non-empty v.
+template <class T, class F>
+Cut simplex_cut(std::span<const T> v, double radius, double peak, F f, Scratch& scratch) {
+  if (v.size() <= few) return short_cut(v, radius, peak, f);
+  const std::span<PlainEntry> entries = scratch.room(v.size());
+  for (double bound = guess_bound(v, radius, peak, f);; bound = -radius) {
+    std::size_t kept = 0, i = 0;
+    auto keep = [&](T x) {
+      const double u = f(static_cast<double>(x)) - peak;
+      entries[kept].u = u;
+      kept += u > bound;
+    };
+    for (; i + 4 <= v.size(); i += 4) keep(v[i]), keep(v[i + 1]), keep(v[i + 2]), keep(v[i + 3]);
+    for (; i < v.size(); ++i) keep(v[i]);
+    const std::span<PlainEntry> above = entries.first(kept);
+    // −radius is always a lower bound, because the peak alone holds the radius; a guess is one if its entries do.
+    const Tally here = tally(std::span<const PlainEntry>(above), bound);
+    if (bound == -radius || here.held >= radius) return {peak, -find_cut(above, radius, newton(bound, here, radius))};
+  }
+}
+
+}  // namespace gossamer

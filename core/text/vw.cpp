@@ -1,0 +1,126 @@
+#include "text/vw.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "text/lines.hpp"
+
+namespace gossamer {
+
+namespace {
+
+constexpr std::size_t at_once = 256;  // names whose table entries are fetched together
+constexpr std::ptrdiff_t room = 16;   // bytes that are copied at once
+
+}  // namespace
+
+std::unique_ptr<TextRows> VwParser::parse(std::string_view text) {
+  auto lock = names_.hold();
+  return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c, text.data()); });
+}
+
+bool VwParser::line(TextRows& rows, Cursor& c, const char* text) {
+  c.skip_blanks();
+  if (c.over()) return false;
+  double label = std::numeric_limits<double>::quiet_NaN(), importance = 1;
+  const char *tag = nullptr, *tag_end = nullptr;
+  for (int place = 0; *c.at != '|'; ++place) {  // what comes before the first bar
+    if (c.over()) return c.fail("a bar | is needed before the features");
+    const char* from = c.at;
+    while (!c.token_over() && *c.at != '|') ++c.at;
+    if (*c.at == '|' || *from == '\'') {
+      tag = from + (*from == '\''), tag_end = c.at;
+      if (*c.at != '|') c.skip_blanks();
+      if (*c.at != '|') return c.fail("a bar | is needed after the tag");
+      break;
+    }
+    c.at = from;
+    double x;
+    if (place > 1) return c.fail("at most a label and an importance are possible before the tag");
+    if (!c.number(x)) return false;
+    if (!c.token_over()) return c.fail("a space is needed after a number");
+    if (place == 1 && x < 0) {
+      c.at = from;
+      return c.fail("an importance is not negative");
+    }
+    (place == 0 ? label : importance) = x;
+    c.skip_blanks();
+  }
+  rows.label.push_back(label);
+  rows.weigh(importance);
+  if (tag) rows.tag(tag - text, tag_end - text);
+  while (*c.at == '|') {
+    if (!namespace_(rows, c)) return false;
+  }
+  return true;
+}
+
+// The hash of prefix and name. `roomy` says that `room` characters can be read after the name: a copy of a fixed size
+// is faster.
+std::uint64_t VwParser::hash_joined(std::string_view name, bool roomy) {
+  if (prefix_.empty()) return hash_of(name, roomy);
+  const std::size_t size = prefix_.size() + name.size();
+  if (joined_.size() < size + room) joined_.resize(size + room);
+  char* to = joined_.data() + prefix_.size();
+  if (roomy && name.size() <= room) {
+    std::memcpy(to, name.data(), room);
+  } else {
+    std::memcpy(to, name.data(), name.size());
+  }
+  return hash_of({joined_.data(), size}, true);
+}
+
+// From a bar to the next one or the end of the line. The table entries of many names are fetched before the first name
+// is numbered, because they lie anywhere in a large memory.
+bool VwParser::namespace_(TextRows& rows, Cursor& c) {
+  double scale = 1;
+  const char* from = ++c.at;
+  while (!c.token_over() && *c.at != ':' && *c.at != '|') ++c.at;
+  prefix_.assign(from, c.at);
+  if (!prefix_.empty()) prefix_ += '^';
+  joined_ = prefix_;
+  if (*c.at == ':') {
+    ++c.at;
+    if (!c.number(scale)) return false;
+    if (!c.token_over()) return c.fail("a space is needed after the value of a namespace");
+  }
+  features_.clear();
+  for (;;) {
+    c.skip_blanks();
+    if (c.over() || *c.at == '|') return number(rows, c);
+    from = c.at;
+    c.skip_name();
+    const std::string_view name(from, static_cast<std::size_t>(c.at - from));
+    const std::uint64_t hash = hash_joined(name, c.end - c.at >= room);
+    names_.prefetch(hash);
+    features_.push_back({name, hash});
+    double x = 1;
+    if (*c.at == ':') {
+      ++c.at;
+      if (!c.number(x)) return false;
+      if (!c.token_over() && *c.at != '|') return c.fail("a space is needed after a value");
+    }
+    if (!std::isfinite(x * scale)) return c.fail("the value times that of the namespace is infinite");
+    rows.add(0, x * scale);
+    if (features_.size() == at_once && !number(rows, c)) return false;
+  }
+}
+
+// Numbers the last entries.
+bool VwParser::number(TextRows& rows, Cursor& c) {
+  std::size_t entry = rows.entries - features_.size();
+  for (const auto& [name, hash] : features_) {
+    const std::int32_t number = names_.number(prefix_, name, hash);
+    if (number < 0) {
+      c.at = name.data();
+      while (!c.token_over() && *c.at != '|') ++c.at;
+      return c.fail("there are too many different names; use fewer, or hash them");
+    }
+    rows.index[entry++] = number;
+  }
+  features_.clear();
+  return true;
+}
+
+}  // namespace gossamer
