@@ -426,7 +426,7 @@ class TruncatedGradient(Method):
 @METHODS.part("subgradient")
 @record
 class Subgradient(Method):
-    """Subgradient descent: w − η_t (g_t + α ξ_t), ξ_t ∈ ∂Ω(w_t). A baseline: its weights never reach zero.
+    """Subgradient descent: w − η_t (g_t + α ξ_t), ξ_t ∈ ∂Ω(w_t). The baseline that never reaches zero.
 
     Parameters
     ----------
@@ -508,7 +508,7 @@ class Pegasos(Method):
 @METHODS.part("eg")
 @record
 class ExponentiatedGradient(Method):
-    """Exponentiated gradient ±: multiplicative updates on ‖w‖₁ ≤ radius, for each output separately.
+    """Exponentiated gradient ±: multiplicative updates on ‖w‖₁ ≤ radius, each output by itself.
 
     Parameters
     ----------

@@ -206,7 +206,7 @@ class Penalty:
         """Return the weights, one per feature, or None."""
         if self.weights is not None and len(self.weights) != features:
             raise ValueError(
-                f"The penalty needs one weight per feature: it has {len(self.weights)} weights, "
+                f"The penalty needs one weight per feature: it has {len(self.weights)}, "
                 f"the data has {features} features."
             )
         return self.weights

@@ -7,12 +7,8 @@ know about a part is on its class.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from dataclasses import field
-else:
-    field = None
+from dataclasses import fields
+from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
 
@@ -100,8 +96,6 @@ def refusal(who: str, what: str, why: str, would_do: str) -> ValueError:
 
 def settings(part: Any) -> dict[str, Any]:
     """Return the settings of a part (a frozen record) by name."""
-    from dataclasses import fields
-
     return {f.name: getattr(part, f.name) for f in fields(part)}
 
 
