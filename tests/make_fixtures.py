@@ -1,4 +1,4 @@
-"""Write model files of this version for test_model.py; files of earlier versions stay as they are."""
+"""Write model files of this version for model/test_model.py; files of earlier versions stay as they are."""
 
 import json
 from pathlib import Path

@@ -20,6 +20,21 @@ inline bool has_wide_vectors() {
 #endif
 }
 
+// f(), compiled for wide vectors too where the processor has them (1.3 to 2 times as fast; the same bits).
+#ifdef GOSSAMER_WIDE
+template <class F>
+[[gnu::target("avx2"), gnu::flatten]] auto for_wide_vectors(F f) {
+  return f();
+}
+#endif
+template <class F>
+[[gnu::always_inline]] inline auto for_this_processor(F f) {
+#ifdef GOSSAMER_WIDE
+  if (has_wide_vectors()) return for_wide_vectors(f);
+#endif
+  return f();
+}
+
 // f(i) for i = 0 … n − 1. The calls do not touch each other's numbers, so that several of them can be one instruction.
 // (A number of lanes known to the compiler made it unroll instead, which was slower.)
 template <class F>

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "batch/newton.hpp"
-#include "batch/subdifferentials.hpp"
 #include "catalogue/on_blocks.hpp"
+#include "catalogue/penalties.hpp"
 
 namespace gossamer {
 
@@ -31,8 +31,8 @@ class NumberPenaltyOf final : public NumberPenalty {
   explicit NumberPenaltyOf(const P& penalty) : penalty_(penalty) {}
   double value(std::span<const double> w, double weight) const override { return value_or_none(penalty_, w, weight); }
   double prox(double v, double s) const override { return penalty_.prox(v, s); }
-  Interval subdifferential(double w) const override { return gossamer::subdifferential(penalty_, w); }
-  Piece piece(double w) const override { return gossamer::piece(penalty_, w); }
+  Interval subdifferential(double w) const override { return penalty_.subdifferential(w); }
+  Piece piece(double w) const override { return penalty_.piece(w); }
   double sweep(std::span<const double> pairs, std::span<const double> curvature, std::span<const double> threshold,
                std::span<double> w, std::span<double> change) const override {
     double most = 0;
@@ -50,7 +50,7 @@ class NumberPenaltyOf final : public NumberPenalty {
                   std::span<double> out) const override {
     const auto times = [](double s, double x) { return s > 0 || std::isfinite(x) ? s * x : x; };  // 0 · ∞ = ∞
     for (std::size_t j = 0; j < w.size(); ++j) {
-      const Interval at = gossamer::subdifferential(penalty_, w[j]);
+      const Interval at = penalty_.subdifferential(w[j]);
       const double s = a.empty() ? alpha : alpha * a[j];
       out[j] = std::max({-g[j] - times(s, at.high), times(s, at.low) + g[j], 0.0});
     }

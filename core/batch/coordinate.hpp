@@ -49,13 +49,11 @@ class CoordinateSolver {
 
 // For one output and penalties on single numbers: blocks are single weights. The design and the loss must outlive the
 // solver. `weights` are one per feature, or empty for all ones.
-using NumberPenalties = List<L1, L2Squared, Berhu, ElasticNet, NonNegativeL1, Box>;
 std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, const SummedLoss& loss,
                                                          const NumberPenalties::Variant& penalty,
                                                          std::span<const double> weights, bool fit_intercept);
 
 // Blocks are rows of W, or groups of them (members, starts as in blocks.hpp); `weights` are one per block, or empty.
-using BlockPenalties = List<L2, LInf, SparseL2, L1, L2Squared, Berhu, ElasticNet, NonNegativeL1>;
 std::unique_ptr<CoordinateSolver> make_block_solver(const Design& design, const SummedLoss& loss,
                                                     const BlockPenalties::Variant& penalty,
                                                     std::span<const double> weights,

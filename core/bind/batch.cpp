@@ -132,7 +132,7 @@ void bind_batch(nb::module_& m) {
                    [](nb::handle self) { return shown(nb::cast<CoordinateSolver&>(self).gradient(), self); });
   m.def(
       "block_solver",
-      [](const Design& design, const SummedLoss& loss, const BlockPenalties::Variant& penalty, Weights weights,
+      [](const Design& design, const SummedLoss& loss, const BlockPenalties::Variant& penalty, GivenWeights weights,
          Indices members, Indices starts, bool fit_intercept) {
         return make_block_solver(design, loss, penalty, span_of(weights), span_of(members), span_of(starts),
                                  fit_intercept);
@@ -141,7 +141,7 @@ void bind_batch(nb::module_& m) {
       nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), Free());
   m.def(
       "coordinate_solver",
-      [](const Design& design, const SummedLoss& loss, const NumberPenalties::Variant& penalty, Weights weights,
+      [](const Design& design, const SummedLoss& loss, const NumberPenalties::Variant& penalty, GivenWeights weights,
          bool fit_intercept) { return make_coordinate_solver(design, loss, penalty, span_of(weights), fit_intercept); },
       "design"_a, "loss"_a, "penalty"_a, "weights"_a.none(), "fit_intercept"_a, nb::keep_alive<0, 1>(),
       nb::keep_alive<0, 2>(), Free());

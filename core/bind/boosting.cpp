@@ -31,18 +31,18 @@ void bind_boosting(nb::module_& m) {
   using Out = Vector<double>;
   Joined<BoundTypes, List<SmoothL1>>::each([&]<class T> { bind_part<T>(m); });
 
-  nb::class_<Rule>(m, "Rule")
-      .def("scale", &Rule::scale, "largest"_a, "squares"_a)
+  nb::class_<BoostingRule>(m, "Rule")
+      .def("scale", &BoostingRule::scale, "largest"_a, "squares"_a)
       .def(
           "minimise",
-          [](const Rule& rule, In up, In down, double a, double lambda, In w, Out next) {
+          [](const BoostingRule& rule, In up, In down, double a, double lambda, In w, Out next) {
             RuleScratch scratch;
             rule.minimise({span_of(up), span_of(down)}, a, lambda, span_of(w), span_of(next), scratch);
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a.noconvert())
       .def(
           "gain",
-          [](const Rule& rule, In up, In down, double a, double lambda, In w, In next) {
+          [](const BoostingRule& rule, In up, In down, double a, double lambda, In w, In next) {
             return rule.gain({span_of(up), span_of(down)}, a, lambda, span_of(w), span_of(next));
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a);
@@ -72,8 +72,8 @@ void bind_boosting(nb::module_& m) {
           "out"_a.noconvert(), Free())
       .def(
           "score",
-          [](const Booster& b, Held x, Weights scales, Weights weights, Weights factor, double slack, unsigned threads,
-             Out scores) {
+          [](const Booster& b, Held x, GivenWeights scales, GivenWeights weights, GivenWeights factor, double slack,
+             unsigned threads, Out scores) {
             b.score(x.view, span_of(scales), span_of(weights), span_of(factor), slack, threads, span_of(scores));
           },
           "columns"_a, "scales"_a.none(), "weights"_a.none(), "factor"_a.none(), "slack"_a, "threads"_a,
@@ -88,13 +88,13 @@ void bind_boosting(nb::module_& m) {
           "code"_a, "start"_a, "slack"_a, "threads"_a, "scores"_a.noconvert(), Free())
       .def(
           "add",
-          [](Booster& b, Held x, Vector<const std::int64_t> which, Weights weights) {
+          [](Booster& b, Held x, Vector<const std::int64_t> which, GivenWeights weights) {
             b.add(x.view, span_of(which), span_of(weights), true);
           },
           "columns"_a, "which"_a, "weights"_a.none())
       .def(
           "adopt",
-          [](Booster& b, Held x, Vector<const std::int64_t> which, Weights weights) {
+          [](Booster& b, Held x, Vector<const std::int64_t> which, GivenWeights weights) {
             b.add(x.view, span_of(which), span_of(weights), false);
           },
           "columns"_a, "which"_a, "weights"_a.none(), nb::keep_alive<1, 2>())
@@ -120,7 +120,7 @@ void bind_boosting(nb::module_& m) {
       .def("margins", [](const Booster& b) { return copied(b.margins()); });
   m.def(
       "booster",
-      [](const AnyLoss& loss, std::size_t rows, std::size_t outputs, In y, Weights weights, double lambda,
+      [](const AnyLoss& loss, std::size_t rows, std::size_t outputs, In y, GivenWeights weights, double lambda,
          const Bound& bound, const RuleForm& penalty, std::optional<RuleForm> whole) {
         return std::make_unique<Booster>(loss, BoosterSetup{rows, outputs, numbers(y), numbers(weights), lambda},
                                          make_rule(bound, penalty), make_rule(Grad{1.0}, penalty),

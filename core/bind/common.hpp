@@ -30,7 +30,7 @@ template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Weights = std::optional<Vector<const double>>;
+using GivenWeights = std::optional<Vector<const double>>;
 using Indices = std::optional<Vector<const std::int64_t>>;
 
 template <class Array>
@@ -68,7 +68,6 @@ nb::class_<P> bind_part(nb::module_& m) {
   nb::class_<P> bound(m, P::facts.name);
   auto settings = [&]<class S, std::size_t... I>(S, std::index_sequence<I...>) {
     bound.def(nb::init<One<S, I>...>(), nb::arg(names[I])...);
-    bound.attr("settings") = nb::make_tuple(names[I]...);
   };
   if constexpr (requires { typename P::Setting; }) {
     settings(typename P::Setting{}, std::make_index_sequence<count>());
@@ -79,6 +78,6 @@ nb::class_<P> bind_part(nb::module_& m) {
   return bound;
 }
 
-inline std::vector<double> numbers(const Weights& a) { return {span_of(a).begin(), span_of(a).end()}; }
+inline std::vector<double> numbers(const GivenWeights& a) { return {span_of(a).begin(), span_of(a).end()}; }
 
 }  // namespace gossamer

@@ -7,8 +7,8 @@
 
 namespace gossamer {
 
-Booster::Booster(const AnyLoss& loss, BoosterSetup setup, std::unique_ptr<Rule> rule, std::unique_ptr<Rule> newton,
-                 std::unique_ptr<WholeRule> whole)
+Booster::Booster(const AnyLoss& loss, BoosterSetup setup, std::unique_ptr<BoostingRule> rule,
+                 std::unique_ptr<BoostingRule> newton, std::unique_ptr<WholeRule> whole)
     : n_(setup.rows),
       k_(setup.outputs),
       y_(std::move(setup.y)),
@@ -80,7 +80,7 @@ double Booster::update_intercept() {
 
 // One update of one row.
 double Booster::step(const Column& column, double a, double lambda, std::span<double> w, double idle) {
-  const Rule& rule = model_ ? *newton_ : *rule_;
+  const BoostingRule& rule = model_ ? *newton_ : *rule_;
   measure(column, work_);
   rule.minimise(work_.pulls(), a, lambda, w, work_.next, work_.rule);
   double moves = 0, size = 0;

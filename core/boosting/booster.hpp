@@ -37,8 +37,8 @@ class Booster {
  public:
   // With `whole` the penalty is on all of W and features only move together; `rule` then moves the intercept. `newton`
   // is the rule for a quadratic of curvature 1 and the same penalty. The loss needs a curvature.
-  Booster(const AnyLoss& loss, BoosterSetup setup, std::unique_ptr<Rule> rule, std::unique_ptr<Rule> newton,
-          std::unique_ptr<WholeRule> whole);
+  Booster(const AnyLoss& loss, BoosterSetup setup, std::unique_ptr<BoostingRule> rule,
+          std::unique_ptr<BoostingRule> newton, std::unique_ptr<WholeRule> whole);
 
   double loss() const;     // L(Z)
   double penalty() const;  // λ Σ_j ω_j Ω(W_j)
@@ -142,7 +142,7 @@ class Booster {
   std::vector<double> y_, c_;
   double lambda_;
   std::unique_ptr<SummedLoss> loss_;
-  std::unique_ptr<Rule> rule_, newton_;
+  std::unique_ptr<BoostingRule> rule_, newton_;
   std::unique_ptr<WholeRule> whole_;
   std::vector<double> z_, slope_;  // margins, and c ∂ℓ/∂z
   std::vector<BothWays> ways_;     // the pulls, where they are not the slopes

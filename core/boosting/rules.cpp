@@ -155,7 +155,7 @@ concept HasRule = requires(B b, P p, Pulls mu, std::span<double> w, RuleScratch&
 };
 
 template <class B, class P>
-class RuleOf final : public Rule {
+class RuleOf final : public BoostingRule {
  public:
   RuleOf(const B& bound, const P& penalty) : bound_(bound), penalty_(penalty) {
     if constexpr (requires { dual_of_one(penalty); }) entry = 1 / dual_of_one(penalty);
@@ -270,9 +270,9 @@ class WholeRuleOf final : public WholeRule {
 
 }  // namespace
 
-std::unique_ptr<Rule> make_rule(const Bound& bound, const RuleForm& penalty) {
+std::unique_ptr<BoostingRule> make_rule(const Bound& bound, const RuleForm& penalty) {
   return std::visit(
-      []<class B, class P>(const B& b, const P& p) -> std::unique_ptr<Rule> {
+      []<class B, class P>(const B& b, const P& p) -> std::unique_ptr<BoostingRule> {
         if constexpr (HasRule<B, P>) return std::make_unique<RuleOf<B, P>>(b, p);
         return nullptr;
       },

@@ -81,7 +81,7 @@ struct SmoothL1 {
 };
 
 // Penalties that there may be a rule for.
-using RuleForm = List<L1, L2Squared, Berhu, ElasticNet, NonNegativeL1, L2, LInf, SparseL2, SmoothL1>::Variant;
+using RuleForm = Joined<BlockPenalties, List<SmoothL1>>::Variant;
 
 // What a rule works with besides its arguments.
 struct RuleScratch {
@@ -91,9 +91,9 @@ struct RuleScratch {
 };
 
 // How one row moves.
-class Rule {
+class BoostingRule {
  public:
-  virtual ~Rule() = default;
+  virtual ~BoostingRule() = default;
   // The a of a feature with these max|x| and Σ c x²; 0 where there is none.
   virtual double scale(double largest, double squares) const = 0;
   // The row that minimises bound + λΩ from w.
@@ -112,7 +112,7 @@ class Rule {
 };
 
 // Null where the bound does not know how to minimise itself plus the penalty.
-std::unique_ptr<Rule> make_rule(const Bound& bound, const RuleForm& penalty);
+std::unique_ptr<BoostingRule> make_rule(const Bound& bound, const RuleForm& penalty);
 
 // A penalty on all of W at once moves all weights at once, each with its share of the template: `up`, `down`, `a` and
 // `w` hold one number per weight.

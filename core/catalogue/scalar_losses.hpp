@@ -179,6 +179,58 @@ struct Poisson {
   }
 };
 
+// y e⁻ᶻ + z, y > 0: gamma with the log link, without what does not depend on z
+struct Gamma {
+  static constexpr LossFacts facts{.name = "Gamma", .link = Link::exp, .steep = true};
+
+  double value(double z, double y) const { return y * guarded_exp(-z) + z; }
+  double slope(double z, double y) const { return 1.0 - y * guarded_exp_slope(-z); }
+  double curvature(double z, double y) const { return z >= -600.0 ? y * std::exp(-z) : 0.0; }
+  double conjugate(double u, double y) const {
+    const double v = 1.0 - u;
+    return v >= -1e-12 ? xlogx(v) - std::max(v, 0.0) * (1.0 + std::log(y)) : unbounded;
+  }
+};
+
+// e^{(2−p)z}/(2−p) + y e^{−(p−1)z}/(p−1), y ≥ 0, 1 < p < 2: Tweedie with the log link, without what does not depend on
+// z
+struct Tweedie {
+  static constexpr LossFacts facts{.name = "Tweedie", .settings = {"power"}, .link = Link::exp, .steep = true};
+
+  double power;
+
+  double value(double z, double y) const {
+    const double up = 2.0 - power, down = power - 1.0;
+    return guarded_exp(up * z) / up + y * guarded_exp(-down * z) / down;
+  }
+  double slope(double z, double y) const {
+    return guarded_exp_slope((2.0 - power) * z) - y * guarded_exp_slope((1.0 - power) * z);
+  }
+  double curvature(double z, double y) const {
+    const double up = 2.0 - power, down = power - 1.0;
+    return (up * z <= 600.0 ? up * std::exp(up * z) : 0.0) +
+           (-down * z <= 600.0 ? down * y * std::exp(-down * z) : 0.0);
+  }
+  // uz − ℓ at the z whose slope is u: Newton's method inside a bracket. Where y = 0 the slope is e^{(2−p)z}.
+  double conjugate(double u, double y) const {
+    const double up = 2.0 - power, down = power - 1.0;
+    if (y == 0.0) return u >= 0.0 ? (xlogx(u) - u) / up : unbounded;
+    double low = std::log(y), high = low;  // where the slope is 0
+    if (u > 0) high = std::max(low + std::log(2.0), std::log(2.0 * u) / up);
+    if (u < 0) low = std::min(high - std::log(2.0), std::log(y / (-2.0 * u)) / down);
+    double z = u > 0 ? high : low;
+    for (int round = 0; round < 100 && high > low; ++round) {
+      const double off = slope(z, y) - u;
+      (off < 0 ? low : high) = z;
+      const double next = z - off / curvature(z, y);
+      const double to = next > low && next < high ? next : low / 2 + high / 2;
+      if (std::fabs(to - z) <= 1e-15 * std::fabs(z)) break;
+      z = to;
+    }
+    return u * z - value(z, y);
+  }
+};
+
 // A loss given as two compiled functions, by their addresses.
 struct Compiled {
   static constexpr LossFacts facts{.name = "Compiled", .settings = {"value", "slope"}};
@@ -208,7 +260,7 @@ double value_and_slope(const L& loss, double z, double y, double& slope) {
 template <LossOfNumbers... Ls>
 using OfTwoNumbers = List<Ls...>;
 using ScalarLosses = OfTwoNumbers<Logistic, Hinge, SquaredHinge, Exponential, Squared, EpsilonInsensitive,
-                                  LogEpsilonInsensitive, Huber, Quantile, Poisson, Compiled>;
+                                  LogEpsilonInsensitive, Huber, Quantile, Poisson, Gamma, Tweedie, Compiled>;
 using ScalarLoss = ScalarLosses::Variant;
 
 }  // namespace gossamer

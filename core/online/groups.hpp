@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/blocks.hpp"
-#include "online/fobos.hpp"
+#include "online/row_penalty.hpp"
 
 namespace gossamer {
 
@@ -182,8 +182,6 @@ class ScaledGroups {
 // norm. O(nnz · k) an example.
 class GroupFobosRule {
  public:
-  static constexpr std::size_t width = 0;
-
   GroupFobosRule(const FeatureGroups& groups, std::size_t features, std::size_t outputs, double alpha)
       : weights_(groups.weights), w_(Partition(groups, features), features, outputs), alpha_(alpha) {}
 
@@ -228,8 +226,6 @@ class GroupFobosRule {
 // O(nnz · k) an example.
 class ScaledRule {
  public:
-  static constexpr std::size_t width = 0;
-
   ScaledRule(std::size_t features, std::size_t outputs, double alpha, double radius)
       : w_(Partition(FeatureGroups{{}, {0, static_cast<std::int64_t>(features)}, {}}, features), features, outputs),
         alpha_(alpha),
@@ -298,8 +294,6 @@ class DualClock {
 // O(nnz · k) an example.
 class GroupRdaRule {
  public:
-  static constexpr std::size_t width = 0;
-
   GroupRdaRule(const FeatureGroups& groups, std::size_t features, std::size_t outputs, double alpha, double radius)
       : weights_(groups.weights),
         sums_(Partition(groups, features), features, outputs),

@@ -1,4 +1,4 @@
-#include "online/learner.hpp"
+#include "online/loss_call.hpp"
 #include "path/lane_losses.hpp"
 
 namespace gossamer {

@@ -46,6 +46,8 @@ class Groups:
             sizes = np.array([len(g) for g in lists], np.int64)
             _check_partition(self.members, sizes)
         self.members = frozen(self.members)
+        # By group and then by feature: sums over a group do not depend on the order of its list.
+        self.ordered = frozen(self.members[np.lexsort((self.members, np.repeat(np.arange(len(sizes)), sizes)))])
         self.starts = frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
     @property

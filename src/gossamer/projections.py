@@ -189,7 +189,7 @@ def _group_arguments(W: Array, groups: Any) -> tuple[Any, Any]:
         return None, None
     parsed = groups if isinstance(groups, Groups) else Groups(groups)
     parsed.check_covers(len(W))
-    return parsed.members, parsed.starts
+    return parsed.ordered, parsed.starts
 
 
 def _as_columns(v: Array) -> Array:

@@ -69,6 +69,31 @@ def number(x: Any, name: str, *, above: float = -math.inf, least: float = -math.
     return value
 
 
+def one_of(word: Any, name: str, words: tuple[str, ...]) -> str:
+    """Return `word`, or raise where it is not one of `words`."""
+    if word not in words:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, words))}; {word!r} was given.")
+    return str(word)
+
+
+def checked_alphas(alphas: Any, least: int = 1) -> int | Array:
+    """Return a count of strengths, at least so many, or those given, without repetition, from the largest down."""
+    if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
+        if alphas < least:
+            raise ValueError(
+                f"alphas must be at least {least} strengths, or a sequence of strengths; {alphas!r} was given."
+            )
+        return int(alphas)
+    if np.ndim(alphas) == 0:
+        raise ValueError(f"alphas must be a whole number or a sequence of strengths; {alphas!r} was given.")
+    given = floats(alphas, "alphas", ndim=(1,)).astype(np.float64)
+    if len(given) == 0:
+        raise ValueError("alphas must hold at least one strength; it is empty.")
+    if given.min() < 0:
+        raise ValueError(f"alphas must not be negative; they hold {given.min():g}.")
+    return np.unique(given)[::-1].copy()
+
+
 def weights(a: Any, name: str) -> Array:
     """Return `a` as a read-only float64 vector of non-negative numbers."""
     vector = floats(a, name, ndim=(1,)).astype(np.float64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,45 +26,9 @@ from gossamer.estimators.linear import (
     several_labels,
     some_weight,
 )
-from gossamer.validation import Array, floats, number
+from gossamer.validation import Array, number
 
 __all__ = ["BatchClassifier", "BatchRegressor"]
-
-
-@dataclass(frozen=True)
-class OwnLoss:
-    """A Python object with `value` and `slope` as a loss of this kind."""
-
-    given: Any
-    kind: str
-    lipschitz: None = None
-
-    @property
-    def smoothness(self) -> float | None:
-        """The object's own, if it says."""
-        return getattr(self.given, "smoothness", None)
-
-    @property
-    def probabilistic(self) -> bool:
-        """Whether its link is a probability."""
-        return bool(getattr(self.given, "probabilistic", False))
-
-    def value(self, z: Any, y: Any) -> Any:
-        """Return ℓ(z, y)."""
-        return self.given.value(z, y)
-
-    def slope(self, z: Any, y: Any) -> Any:
-        """Return ∂ℓ/∂z."""
-        return self.given.slope(z, y)
-
-    def link(self, z: Any) -> Any:
-        """Return the object's link of z, or z itself."""
-        link = getattr(self.given, "link", None)
-        return link(z) if callable(link) else z
-
-    def check_targets(self, y: Any) -> Array:
-        """Return y as float64."""
-        return floats(y, "y", ndim=(1, 2)).astype(np.float64, copy=False)
 
 
 class _Batch(CallbackSupportMixin, Linear):
@@ -94,11 +57,10 @@ class _Batch(CallbackSupportMixin, Linear):
         number(self.tol, "tol", least=0)
         if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a whole number, 1 or more; {self.max_iter!r} was given.")
-        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
+        loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
+        penalty = penalties.as_penalty(self.penalty)
         X, y = checked(self, X, y)
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
-        if not hasattr(loss, "_core"):
-            loss = OwnLoss(loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
         coded = self._find_targets(y, loss)
         weight = self._reweighted(y, weight, coded)
         if coded.classes is not None:
@@ -107,10 +69,11 @@ class _Batch(CallbackSupportMixin, Linear):
             some = np.flatnonzero(weight)
             X, y, weight = X[some], y[some], weight[some]
         encoded = coded.encode(y)
-        if isinstance(coded.loss, losses.MulticlassHinge) and self.fit_intercept:
+        if self.fit_intercept and not coded.loss.has_best_intercept:
+            apart = next(name for name, make in losses.LOSSES.items() if make().joint() == coded.loss)
             raise ValueError(
-                "MulticlassHinge in batch goes without an intercept: use fit_intercept=False, or 'hinge', which is one "
-                "against the rest."
+                f"{coded.loss.label} in batch goes without an intercept: use fit_intercept=False, or {apart!r}, which "
+                "is one against the rest."
             )
         objective = Objective(
             X,
@@ -321,7 +284,8 @@ def label_targets(y: Array, loss: Any) -> targets.Targets:
     if several_labels(y):
         return targets.for_indicators(y, loss)
     classes = targets.distinct(y)
-    if isinstance(loss, losses.Hinge) and len(classes) > 2:
+    joint = loss.joint()
+    if joint is not None and not joint.has_best_intercept and len(classes) > 2:
         return targets.Targets("one_vs_rest", len(classes), loss, classes)
     return targets.for_labels(classes, loss, False)
 

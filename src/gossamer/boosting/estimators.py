@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,10 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from gossamer import losses
+from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
 from gossamer.boosting import rounds
-from gossamer.estimators import targets
+from gossamer.estimators import parallel, targets
 from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from gossamer.estimators.linear import (
     LinearClassifier,
@@ -44,9 +43,6 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
     def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
         return weight
 
-    def _predicted(self, z: Array) -> Array:
-        raise NotImplementedError
-
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> Any:
         """Learn from all rows.
@@ -57,12 +53,12 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         tasks = Tasks(self, X, y, "round", int(self.max_rounds))
         # A stand-in learns: whatever raises on the way leaves the estimator as it was.
         new = copy.copy(self)
-        loss = losses.resolve(self.loss)
-        penalty = rounds.resolve_penalty(self.penalty)
+        loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
+        penalty = penalties.as_penalty(self.penalty)
         alpha = number(self.alpha, "alpha", least=0)
         rounds.check_order(self.order, self.tol)
         kind = kinds.resolve(self.features)
-        threads = _threads(self.n_jobs)
+        threads = parallel.threads(self.n_jobs)
         X, y = new._checked(X, y)
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
@@ -154,7 +150,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             else:
                 loss = np.sum(coded.loss.value(z, encoded), axis=1)
             measure = r2_score if coded.kind == "regression" else accuracy_score
-            return float(np.mean(loss)), float(measure(y, self._predicted(z)))
+            return float(np.mean(loss)), float(measure(y, coded.predictions(z)))
 
         return measured
 
@@ -192,7 +188,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         return _margins(self._kind, X, self.features_, self.weights_, self.intercept_)
 
     def _takes_sparse(self) -> bool:
-        kind = kinds.BY_NAME.get(self.features) if isinstance(self.features, str) else self.features
+        kind = kinds.KINDS.get(self.features) if isinstance(self.features, str) else self.features
         return bool(getattr(kind, "takes_sparse", True))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -230,14 +226,6 @@ def _pair(validation: Any) -> tuple[Any, Any]:
     if not isinstance(validation, (tuple, list)) or len(validation) != 2:
         raise TypeError(f"validation must be a pair (X, y); {type(validation).__name__} was given.")
     return validation[0], validation[1]
-
-
-def _threads(n_jobs: Any) -> int:
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None, a positive number of threads, or -1 for all; {n_jobs!r} was given.")
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
 class BoostingClassifier(LinearClassifier, _Boosting):
@@ -280,7 +268,8 @@ class BoostingClassifier(LinearClassifier, _Boosting):
     class_weight : dict, "balanced" or None
         Weights of the classes.
     n_jobs : int, optional
-        Threads for scoring, -1 for all; the result does not depend on it.
+        Threads for scoring, which change nothing but the time. By default all cores that this process may use, or what
+        joblib's `parallel_config` says.
     random_state : int, RandomState or None
         Seed of order="random".
     verbose : int, default 0

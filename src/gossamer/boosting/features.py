@@ -21,11 +21,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from gossamer import _core
-from gossamer.registry import resolve as _resolve
+from gossamer.registry import Registry
 from gossamer.validation import Array, floats, number, shape_words
 from gossamer.validation import weights as check_weights
 
 __all__ = ["ColumnFeatures", "KernelFeatures", "ProductFeatures", "StumpFeatures"]
+
+KINDS = Registry("kind of feature", ("evaluate",))
 
 Feature = Hashable
 Scored = tuple[float, Feature]
@@ -147,6 +149,7 @@ def column_name(j: int, names: Any) -> str:
     return f"x{j}" if names is None else str(names[j])
 
 
+@KINDS.part("columns")
 @dataclass(frozen=True)
 class ColumnFeatures:
     """The columns of X themselves, sparse or dense, millions of them without copying.
@@ -209,6 +212,7 @@ class _ColumnPool(Pool):
         return b if self.centre is None else b - self.centre[np.asarray(features, dtype=np.intp)] @ W
 
 
+@KINDS.part("products")
 @dataclass(frozen=True, eq=False)
 class ProductFeatures:
     """Products of columns, grown without bound: a feature in use times any column may enter next.
@@ -331,6 +335,7 @@ class _ProductPool(Pool):
         )
 
 
+@KINDS.part("stumps")
 @dataclass(frozen=True)
 class StumpFeatures:
     """Decision stumps: +1 where a column is above a cut, −1 elsewhere.
@@ -417,6 +422,7 @@ class _StumpPool(Pool):
         booster.add(columns_of(self.kind.evaluate(self.X, features)), np.arange(len(features)), None)
 
 
+@KINDS.part("kernel")
 @dataclass(frozen=True, eq=False)
 class KernelFeatures:
     """Gaussian kernel against a support set: K(x, s) = e^{−γ‖x − s‖²} for each example s of the set.
@@ -547,17 +553,9 @@ def _squares(A: Any) -> Array:
     return np.asarray(A.multiply(A).sum(axis=1)).ravel() if sp.issparse(A) else np.einsum("ij,ij->i", A, A)
 
 
-BY_NAME = {
-    "columns": ColumnFeatures,
-    "products": ProductFeatures,
-    "stumps": StumpFeatures,
-    "kernel": KernelFeatures,
-}
-
-
 def resolve(spec: Any) -> Any:
     """Return the kind of candidate called `spec`; an object with `evaluate` is taken as it is."""
-    kind = _resolve(spec, BY_NAME, "kind of feature", ("evaluate",))
+    kind = KINDS.resolve(spec)
     if not callable(getattr(kind, "pool", None)) and not callable(getattr(kind, "propose", None)):
         raise TypeError(f"A kind of feature needs propose and evaluate; {type(kind).__name__} has no propose.")
     return kind

@@ -16,46 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gossamer import _core, losses, penalties
+from gossamer import _core
 from gossamer.boosting.features import Pool, Scored, Scoring
-from gossamer.registry import resolve as _resolve
+from gossamer.losses import LOSSES, Loss
+from gossamer.penalties import PENALTIES, Penalty
 from gossamer.validation import Array, number
-
-__all__ = ["SmoothL1"]
 
 # A round ends when the furthest weight is within the share EXACT of how far the first sweep found it, or within the
 # tolerance, or after so many Newton STEPS. A step has its own share, at most so many SWEEPS over the model, and
 # HALVINGS; weights within the share IDLE of what is exact rest, and every LOOK sweeps it looks where they lead. An
 # increase of the objective by the share ROUNDING is none.
 EXACT, STEPS, MODEL_EXACT, SWEEPS, HALVINGS, IDLE, LOOK, ROUNDING = 0.1, 50, 0.1, 100, 10, 0.3, 5, 1e-14
-
-
-@dataclass(frozen=True)
-class SmoothL1:
-    """Smooth ℓ1: Ω(w) = Σ_j log(1 + e^{w_j}) + log(1 + e^{−w_j}); for boosting only.
-
-    About |w| where |w| is large and flat at zero, so that no weight is ever exactly zero and nothing stops by itself:
-    the baseline of boosting with ℓ1.
-
-    References
-    ----------
-    Dekel, Shalev-Shwartz, Singer: Smooth ε-insensitive regression by loss symmetrization, JMLR 2005.
-
-    Examples
-    --------
-    >>> import gossamer as gs
-    >>> round(gs.SmoothL1().value([0.0, 3.0]), 4)
-    4.4835
-    """
-
-    def value(self, w: Any) -> float:
-        """Return Ω(w)."""
-        w = np.asarray(w, dtype=np.float64)
-        return float(np.sum(np.logaddexp(0, w) + np.logaddexp(0, -w)))
-
-    def prox(self, v: Any, step: float = 1.0) -> Array:
-        """Raise: boosting bounds this penalty as it bounds the loss, and needs no prox."""
-        raise TypeError("SmoothL1 has no prox in closed form; it is a penalty of boosting only.")
 
 
 class Round(NamedTuple):
@@ -83,14 +54,6 @@ class Model(NamedTuple):
 
 
 BOUNDS = ("ada", "grad")
-ADA_LOSSES = (losses.Logistic, losses.Exponential, losses.Multinomial, losses.LogEpsilonInsensitive)
-GRAD_LOSSES = (*ADA_LOSSES[:1], *ADA_LOSSES[2:], losses.Squared, losses.SquaredHinge, losses.Huber)
-PENALTY_NAMES = {**penalties.BY_NAME, "smooth_l1": SmoothL1}
-
-
-def resolve_penalty(spec: Any) -> Any:
-    """Return the penalty called `spec`, "smooth_l1" among them."""
-    return _resolve(spec, PENALTY_NAMES, "penalty", ("value", "prox"))
 
 
 @dataclass(frozen=True)
@@ -104,75 +67,64 @@ class Shape:
     weights: Array | None  # ω, one a column
 
 
-def shape(bound: Any, loss: Any, penalty: Any, order: str, columns: int | None) -> Shape:
+def shape(bound: Any, loss: Loss, penalty: Penalty, order: str, columns: int | None) -> Shape:
     """Return how bound, loss and penalty go together, or say in words why they do not."""
     if bound not in BOUNDS:
         raise ValueError(f"bound must be 'ada' or 'grad'; {bound!r} was given.")
-    known = ADA_LOSSES if bound == "ada" else GRAD_LOSSES
-    if type(loss) not in known:
-        raise ValueError(
-            f"bound={bound!r} holds for {', '.join(sorted(k.__name__ for k in known))}; "
-            f"{type(loss).__name__} was given."
-        )
-    coupled = isinstance(loss, losses.Multinomial)
-    made = _core.Ada(0.5 if coupled else 1.0) if bound == "ada" else _core.Grad(loss.smoothness)
-    if getattr(penalty, "groups", None) is not None:
+    if bound not in loss.bounds:
+        raise ValueError(f"bound={bound!r} holds for {', '.join(sorted(bounded(bound)))}; {loss.label} was given.")
+    made = _compiled(bound, loss.template, loss.smoothness)
+    if penalty.groups is not None:
         raise ValueError("Boosting takes features one at a time, so groups are rows: use groups=None.")
-    weights = getattr(penalty, "weights", None)
+    weights = penalty.weights
     if weights is not None and len(weights) != columns:
         raise ValueError(
             f"weights of the penalty are one a column of X, for features='columns'; there are {len(weights)} weights"
             + (f" and {columns} columns." if columns is not None else ", and features are made as needed.")
         )
-    if isinstance(penalty, (penalties.L2, penalties.LInf)):
-        whole = penalty._core()
-        if _core.whole_rule(made, whole) is None:
-            raise ValueError(_no_rule(bound, penalty))
-        if order != "parallel":
-            raise ValueError(
-                f"{type(penalty).__name__} is one norm of all weights, which move together: use order='parallel'. "
-                f"For a norm a feature use {'GroupL2' if isinstance(penalty, penalties.L2) else 'GroupLInf'}."
-            )
-        return Shape(made, _core.L1(), whole, True, None)
-    if isinstance(penalty, (penalties.NoPenalty, SmoothL1)):
-        form = _core.L1() if isinstance(penalty, penalties.NoPenalty) else _core.SmoothL1()
-        return Shape(made, form, None, isinstance(penalty, SmoothL1), None)
+    forms = penalty.boosted()
+    if forms is None or not has_rule(made, *forms):
+        other = "grad" if bound == "ada" else "ada"
+        raise ValueError(
+            f"bound={bound!r} has rules for {_ruled(bound)}; {penalty.label} was given. "
+            f"bound={other!r} has rules for {_ruled(other)}."
+        )
+    form, whole = forms
+    if whole is not None and order != "parallel":
+        raise ValueError(
+            f"{penalty.label} is one norm of all weights, which move together: use order='parallel'. "
+            f"For a norm a feature use {penalty.rows_kin}."
+        )
+    return Shape(made, form, whole, penalty.penalises, weights)
+
+
+def _compiled(bound: str, template: float = 1.0, smoothness: Any = 1.0) -> Any:
+    return _core.Ada(template) if bound == "ada" else _core.Grad(smoothness)
+
+
+def bounded(bound: str) -> list[str]:
+    """Return the names of the losses that a bound holds for."""
+    return [cls.__name__ for cls in LOSSES.values() if bound in cls.bounds]
+
+
+def has_rule(bound: Any, form: Any, whole: Any) -> bool:
+    """Return whether the core has a rule for a bound (`_core.Ada` or `_core.Grad`) and the forms of a penalty."""
     try:
-        rule = _core.rule(made, penalty._core())
-    except (AttributeError, TypeError):
-        rule = None
-    if rule is None:
-        raise ValueError(_no_rule(bound, penalty))
-    return Shape(made, penalty._core(), None, True, weights)
+        return (_core.rule(bound, form) if whole is None else _core.whole_rule(bound, whole)) is not None
+    except TypeError:  # a form that is in no list of rules
+        return False
 
 
-def _no_rule(bound: str, penalty: Any) -> str:
-    rules = {
-        "ada": "L1, GroupLInf, LInf, SmoothL1 and NoPenalty",
-        "grad": "L1, L2, L2Squared, LInf, GroupL2, GroupLInf, SparseGroupL2, ElasticNet, Berhu, NonNegativeL1, "
-        "SmoothL1 and NoPenalty",
-    }
-    return (
-        f"bound={bound!r} has rules for {rules[bound]}; {type(penalty).__name__} was given. "
-        f"bound={'grad' if bound == 'ada' else 'ada'!r} has rules for {rules['grad' if bound == 'ada' else 'ada']}."
-    )
+def _ruled(bound: str) -> str:
+    *names, last = ruled(bound)
+    return f"{', '.join(names)} and {last}"
 
 
-def best_constant(loss: Any, y: Array, outputs: int, weights: Array) -> Array:
-    """Return an intercept to start from: the best constant for classes, the mean or a median for numbers."""
-    if isinstance(loss, losses.Multinomial):
-        share = np.bincount(y[:, 0].astype(np.intp), weights, minlength=outputs)
-        logs = np.log(np.maximum(share, share.sum() * 1e-6))
-        return logs - logs.mean()
-    if loss.kind == "binary":
-        positive = weights @ (y > 0) / weights.sum()
-        odds = np.clip(positive, 1e-6, 1 - 1e-6)
-        return np.log(odds / (1 - odds)) / (2 if isinstance(loss, losses.Exponential) else 1)
-    if isinstance(loss, losses.Squared):
-        return np.asarray(weights @ y / weights.sum())
-    order = np.argsort(y, axis=0, kind="stable")
-    middle = [np.searchsorted(np.cumsum(weights[o]), weights.sum() / 2) for o in order.T]
-    return np.array([y[o[min(m, len(o) - 1)], r] for r, (o, m) in enumerate(zip(order.T, middle, strict=True))])
+def ruled(bound: str) -> list[str]:
+    """Return the names of the penalties that a bound has rules for."""
+    made = _compiled(bound)
+    forms = [(part.label, part.boosted()) for part in PENALTIES.defaults()]
+    return [name for name, form in forms if form is not None and has_rule(made, *form)]
 
 
 # One run
@@ -385,7 +337,7 @@ def start(
     slack = tol * (strength or 1e-3 * total)
     run = Run(booster, slack=slack, total=total, outputs=outputs, **known)
     if run.fit_intercept:
-        booster.set_intercept(best_constant(loss, y, outputs, np.ones(n) if weights is None else weights))
+        booster.set_intercept(loss.best_constant(y, outputs, np.ones(n) if weights is None else weights))
         for _ in range(SWEEPS):
             if booster.update_intercept() <= slack:
                 break

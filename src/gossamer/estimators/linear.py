@@ -1,4 +1,4 @@
-"""What the estimators share: checks of labels and weights, weights shown dense or sparse, predictions from margins."""
+"""What the estimators share: checks of labels and weights, weights shown dense or sparse, predictions from scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gossamer.validation import Array, floats
 class Linear(BaseEstimator):
     """A model with `coef_` and `intercept_`."""
 
-    coef_: Any  # one row an output, or a vector for one real target
+    coef_: Any  # one row per output, or a vector for one real target
     intercept_: Array
     _targets: targets.Targets  # how y is coded
 
@@ -64,14 +64,14 @@ class Linear(BaseEstimator):
 
 def has_probabilities(estimator: Any) -> bool:
     """Return whether the loss gives probabilities; say which do otherwise."""
-    loss = losses.resolve(estimator.loss)
-    if not getattr(loss, "probabilistic", False):
-        raise AttributeError(f"{type(loss).__name__} does not give probabilities; 'logistic' and 'multinomial' do.")
+    loss = losses.as_loss(estimator.loss)
+    if not loss.probabilistic:
+        raise AttributeError(f"{loss.label} does not give probabilities; 'logistic' and 'multinomial' do.")
     return True
 
 
 def several_labels(y: Array) -> bool:
-    """Return whether y is a matrix of 0 and 1, one column a label, or else one label a row; raise if it is neither."""
+    """Return whether y is a matrix of 0 and 1, one column per label; False is one label per row, and others raise."""
     if y.ndim == 1 and y.dtype.kind in "iu":
         return False
     kind = type_of_target(y, input_name="y", raise_unknown=True)
@@ -81,7 +81,7 @@ def several_labels(y: Array) -> bool:
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array:
-    """Return one weight a row, finite and not negative; all zeros are allowed here."""
+    """Return one weight per row, finite and not negative; all zeros are allowed here."""
     sample_weight = np.asarray(sample_weight)
     if sample_weight.ndim == 0:
         sample_weight = np.full(n, sample_weight)
@@ -112,44 +112,27 @@ def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: tar
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
-    """Scores, classes and probabilities, from margins z = self._decide(X), n × k."""
+    """Scores, classes and probabilities, from scores z = self._decide(X), n × outputs."""
 
     classes_: Array
     loss: Any
     _targets: targets.Targets  # how y is coded
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores: one a row for two classes, one a class or label otherwise."""
-        return self._scores(self._decide(X))
-
-    def _scores(self, z: Array) -> Array:
-        if self._targets.kind == "binary":
-            return z[:, 0]
-        if self._targets.kind != "multilabel" and z.shape[1] == 2:
-            return z[:, 1] - z[:, 0]
-        return z
+        """Return the scores: a vector for two classes, one column per class or label otherwise."""
+        z = self._decide(X)
+        return self._targets.decisions(z)
 
     def predict(self, X: Any) -> Array:
         """Return the classes, or a matrix of 0 and 1 for several labels."""
-        return self._predicted(self._decide(X))
-
-    def _predicted(self, z: Array) -> Array:
-        scores = self._scores(z)
-        if self._targets.kind == "multilabel":
-            return (scores > 0).astype(int)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+        z = self._decide(X)
+        return self._targets.predictions(z)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class (or of each label)."""
         z = self._decide(X)
-        p = self._targets.loss.link(z)
-        if self._targets.kind == "binary":
-            return np.hstack([1 - p, p])
-        if self._targets.kind == "one_vs_rest":
-            total = p.sum(axis=1, keepdims=True)
-            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-        return p
+        return self._targets.probabilities(z)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
@@ -164,14 +147,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
 
 class LinearRegressor(RegressorMixin, BaseEstimator):
-    """Predictions of real targets, from margins z = self._decide(X), n × k."""
+    """Predictions of real targets, from scores z = self._decide(X), n × outputs."""
 
     _targets: targets.Targets  # how y is coded
 
     def predict(self, X: Any) -> Array:
         """Return the predictions: the mean for "poisson", z otherwise."""
-        return self._predicted(self._decide(X))
-
-    def _predicted(self, z: Array) -> Array:
-        z = self._targets.loss.link(z)
-        return z[:, 0] if self._targets.flat else z
+        z = self._decide(X)
+        return self._targets.predictions(z)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import losses
 from gossamer.frozen import record
 from gossamer.validation import Array
 
@@ -16,8 +15,9 @@ from gossamer.validation import Array
 class Targets:
     """How y is coded.
 
-    kind : "binary" (one output, y = ±1), "multiclass" (one output a class, y the class), "one_vs_rest" (one output a
-    class, y = ±1 for each), "multilabel" (one output a label, y = ±1 for each), "regression" (one output a column).
+    kind : "binary" (one output, y = ±1), "multiclass" (one output per class, y the class), "one_vs_rest" (one output
+    per class, y = ±1 for each), "multilabel" (one output per label, y = ±1 for each), "regression" (one output per
+    column).
     """
 
     kind: str
@@ -70,6 +70,38 @@ class Targets:
         classes = np.concatenate([self.classes, new])
         return replace(self, classes=classes, outputs=len(classes))
 
+    # Scores z = X W + b, n × outputs, as users see them
+
+    def decisions(self, z: Array) -> Array:
+        """Return what `decision_function` does: a vector for two classes or one target, else one column per output."""
+        if self.kind == "regression":
+            return z[:, 0] if self.flat else z
+        if self.kind == "binary":
+            return z[:, 0]
+        return z[:, 1] - z[:, 0] if self.kind != "multilabel" and z.shape[1] == 2 else z
+
+    def predictions(self, z: Array) -> Array:
+        """Return classes, a matrix of 0 and 1 for several labels, or the numbers that regression predicts."""
+        if self.kind == "regression":
+            return self.decisions(self.loss.link(z))
+        if self.kind == "multilabel":
+            return (z > 0).astype(int)
+        assert self.classes is not None
+        scores = self.decisions(z)
+        return self.classes[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+
+    def probabilities(self, z: Array) -> Array:
+        """Return the probability of each class or label; raise where the loss gives none."""
+        if not self.loss.probabilistic:
+            raise ValueError(f"{self.loss.label} gives no probabilities; 'logistic' and 'multinomial' do.")
+        p = self.loss.link(z)
+        if self.kind == "binary":
+            return np.hstack([1 - p, p])
+        if self.kind == "one_vs_rest":
+            total = p.sum(axis=1, keepdims=True)
+            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+        return p
+
 
 def distinct(y: Array) -> Array:
     """Return the labels in y, sorted; one or two are found, and close whole numbers counted, faster than by sorting.
@@ -114,20 +146,20 @@ def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
         return Targets("multiclass", len(classes), loss, classes)
     if len(classes) == 2 and not grow:
         return Targets("binary", 1, loss, classes)
-    joint = {losses.Logistic: losses.Multinomial, losses.Hinge: losses.MulticlassHinge}.get(type(loss))
+    joint = loss.joint()
     if joint is not None:
-        return Targets("multiclass", len(classes), joint(), classes)
+        return Targets("multiclass", len(classes), joint, classes)
     return Targets("one_vs_rest", len(classes), loss, classes)
 
 
 def check_indicators(y: Array) -> None:
     """Raise unless y holds 0 and 1 only."""
     if not np.isin(y, (0, 1)).all():
-        raise ValueError("Several labels at once are a matrix of 0 and 1, one column a label; y holds other numbers.")
+        raise ValueError("Several labels at once are a matrix of 0 and 1, one column per label; y holds other numbers.")
 
 
 def for_indicators(y: Array, loss: Any) -> Targets:
-    """Return the coding of a matrix of 0 and 1, one column a label."""
+    """Return the coding of a matrix of 0 and 1, one column per label."""
     check_indicators(y)
     if loss.kind != "binary":
         raise ValueError(

@@ -14,6 +14,7 @@ from gossamer import __version__, _core, losses, sources
 from gossamer.estimators.targets import Targets
 from gossamer.frozen import record
 from gossamer.model import file_format
+from gossamer.registry import settings
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.sources.matrices import Matrices
@@ -100,8 +101,8 @@ class Model:
         if names is None and hasattr(estimator, "feature_names_in_"):
             names = dict(enumerate(estimator.feature_names_in_.tolist()))
             settings_of_input = {"numbers": list(names.values()), "categories": []}
-        settings = {name: getattr(estimator, name, None) for name in ("penalty", "alpha", "method", "solver")}
-        facts = {name: value if _plain(value) else repr(value) for name, value in settings.items() if value is not None}
+        given = {name: getattr(estimator, name, None) for name in ("penalty", "alpha", "method", "solver")}
+        facts = {name: value if _plain(value) else repr(value) for name, value in given.items() if value is not None}
         for name in ("t_", "progressive_loss_", "dual_gap_", "objective_"):
             if isinstance(getattr(estimator, name, None), (int, float)):
                 facts[name.rstrip("_")] = getattr(estimator, name)
@@ -167,52 +168,32 @@ class Model:
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores of a matrix, data frame or source: a vector for two classes, one column an output else."""
-        return self.decisions(self._all_scores(X))
+        return self.targets.decisions(self._all_scores(X))
 
     def predict(self, X: Any) -> Array:
         """Return the labels, or the numbers that regression predicts."""
-        return self.answers(self._all_scores(X))
+        return self.targets.predictions(self._all_scores(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class or label."""
-        return self.probabilities(self._all_scores(X))
+        return self.targets.probabilities(self._all_scores(X))
 
-    def decisions(self, z: Array) -> Array:
-        """Return scores as `decision_function` does."""
-        if self.kind == "regression":
-            return z[:, 0] if self.flat else z
-        if self.kind == "binary":
-            return z[:, 0]
-        return z[:, 1] - z[:, 0] if self.kind != "multilabel" and z.shape[1] == 2 else z
+    @property
+    def labels(self) -> list[Any]:
+        """The classes as a list, empty for regression."""
+        return [] if self.classes is None else self.classes.tolist()
 
-    def answers(self, z: Array) -> Array:
-        """Return predictions from scores."""
-        if self.kind == "regression":
-            means = self.loss.link(z)
-            return means[:, 0] if self.flat else means
-        if self.kind == "multilabel":
-            return (z > 0).astype(int)
-        assert self.classes is not None
-        if self.kind == "binary":
-            return self.classes[(z[:, 0] > 0).astype(int)]
-        return self.classes[np.argmax(z, axis=1)]
+    @property
+    def output_names(self) -> list[str]:
+        """What each output is called."""
+        if self.classes is None or self.kind == "binary":
+            return [f"output_{r}" for r in range(len(self.intercept))]
+        return [str(c) for c in self.labels]
 
     @property
     def probabilistic(self) -> bool:
         """Whether scores stand for probabilities."""
-        return bool(getattr(self.loss, "probabilistic", False))
-
-    def probabilities(self, z: Array) -> Array:
-        """Return probabilities from scores."""
-        if not self.probabilistic:
-            raise ValueError(f"{type(self.loss).__name__} gives no probabilities; 'logistic' and 'multinomial' do.")
-        p = self.loss.link(z)
-        if self.kind == "binary":
-            return np.hstack([1 - p, p])
-        if self.kind == "one_vs_rest":
-            total = p.sum(axis=1, keepdims=True)
-            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-        return p
+        return bool(self.loss.probabilistic)
 
     # Weights
 
@@ -317,7 +298,7 @@ def load(path: Any) -> Model:
     >>> gs.load("pyproject.toml")
     Traceback (most recent call last):
     ...
-    gossamer.file_format.FileError: pyproject.toml: this is not a file of gossamer, or it is cut short.
+    gossamer.model.file_format.FileError: pyproject.toml: this is not a file of gossamer, or it is cut short.
     """
     header, arrays = file_format.read(path)
     try:
@@ -395,16 +376,25 @@ def _finite(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _loss_words(loss: Any) -> list[Any]:
-    known: dict[str, Any] = losses.BY_NAME
-    for name, kind in known.items():
-        if type(loss) is kind:
-            return [name, {f.name: getattr(loss, f.name) for f in fields(loss)}]
-    raise ValueError(f"{type(loss).__name__} cannot be written to a file: it is code. Use a loss of the library.")
+    return [loss_name(loss), settings(loss)]
+
+
+def loss_name(loss: losses.Loss) -> str:
+    """Return the string form of a loss of the library, or raise if it is not one."""
+    name = losses.LOSSES.name_of(loss)
+    if name is None:
+        raise is_code(loss)
+    return name
+
+
+def is_code(loss: losses.Loss) -> ValueError:
+    """Return the error for a loss that only Python knows."""
+    return ValueError(f"{loss.label} cannot be written to a file: it is code. Use a loss of the library.")
 
 
 def _loss_of(words: Any) -> Any:
     _require(isinstance(words, list) and len(words) == 2 and isinstance(words[1], dict), "the loss")
-    kind = losses.BY_NAME.get(words[0]) if isinstance(words[0], str) else None
+    kind = losses.LOSSES.get(words[0]) if isinstance(words[0], str) else None
     _require(kind is not None, "the loss")
     try:
         return kind(**words[1])  # type: ignore[misc]

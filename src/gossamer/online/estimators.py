@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import warnings
 from typing import Any
@@ -26,9 +25,11 @@ from gossamer.estimators.linear import (
     several_labels,
     some_weight,
 )
-from gossamer.online.examples import Rows, SeededOrders, csr_arrays
+from gossamer.online.passes import Pass, SeededOrders, passes
+from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, settled
 from gossamer.online.trainer import Trainer
+from gossamer.sources.rows import Rows, csr_arrays
 from gossamer.validation import Array, number
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
@@ -51,24 +52,41 @@ class _Online(CallbackSupportMixin, Linear):
     def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
         return weight
 
+    def _strategy(self) -> Any:
+        """Return at which strengths to learn, checked."""
+        return OneStrength(number(self.alpha, "alpha", least=0))
+
+    def _checked_passes(self) -> int:
+        if not isinstance(self.max_passes, (int, np.integer)) or self.max_passes < 1:
+            raise ValueError(f"max_passes must be a whole number, 1 or more; {self.max_passes!r} was given.")
+        if self.tol is not None:
+            number(self.tol, "tol", least=0)
+        return int(self.max_passes)
+
     # Learning
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        max_passes = self.max_passes
-        if not isinstance(max_passes, (int, np.integer)) or max_passes < 1:
-            raise ValueError(f"max_passes must be a whole number, 1 or more; {max_passes!r} was given.")
-        if self.tol is not None:
-            number(self.tol, "tol", least=0)
+        most = self._checked_passes()
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
         seed = self.random_state
         seeded = isinstance(seed, int) and 0 <= seed < 2**32
-        random = SeededOrders(seed) if seeded else check_random_state(seed)
+        random: Any = SeededOrders(seed) if seeded else check_random_state(seed)
         before = dict(vars(self))
         rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
+
+        def blocks(number: int) -> list[Rows]:
+            return [rows.taken(random.permutation(len(rows))) if self.shuffle else rows]
+
         self.n_iter_ = 0
-        tasks = Tasks(self, X, y, "pass", int(max_passes))
+        tasks = Tasks(self, X, y, "pass", most)
         try:
-            self._run_passes(rows, int(max_passes), random, tasks)
+            for done in passes(self._trainer, blocks, most, tol=self.tol):
+                self._read_once = _ReadOnce()
+                self.n_iter_ = done.number
+                if self.verbose:
+                    print(self._pass_words(done), flush=True)
+                if tasks.turn(dict):
+                    break
         except KeyboardInterrupt:
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
         except Exception:
@@ -78,24 +96,9 @@ class _Online(CallbackSupportMixin, Linear):
         tasks.finish()
         return self
 
-    def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
-        before = np.inf
-        for _ in range(max_passes):
-            loss, weight = self._trainer.loss_seen, self._trainer.weight_seen
-            try:
-                self._trainer.learn(rows.taken(random.permutation(len(rows))) if self.shuffle else rows)
-            finally:
-                if not self._trainer.sound:
-                    rows.check(self.n_features_in_)
-            self._read_once = _ReadOnce()
-            self.n_iter_ += 1
-            now = (self._trainer.loss_seen - loss) / max(self._trainer.weight_seen - weight, 1e-300)
-            if self.verbose:
-                used = len(self.nonzero_features_)
-                print(f"pass {self.n_iter_}: progressive loss {now:.6g}, {used} features used", flush=True)
-            if tasks.turn(dict) or (self.tol is not None and not now < before - self.tol):
-                return
-            before = now
+    def _pass_words(self, done: Pass) -> str:
+        used = len(self.nonzero_features_)
+        return f"pass {done.number}: progressive loss {done.loss:.6g}, {used} features used"
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
         rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), whole=False)
@@ -109,31 +112,20 @@ class _Online(CallbackSupportMixin, Linear):
         Memory is bounded by the weights and a few blocks. Where `classes` are not given they are found: labels 0 and 1,
         or -1 and 1, by the first block, others by reading the source once more.
         """
-        if not isinstance(self.max_passes, (int, np.integer)) or self.max_passes < 1:
-            raise ValueError(f"max_passes must be a whole number, 1 or more; {self.max_passes!r} was given.")
+        most = self._checked_passes()
         rows = sources.source(source, **options)
-        if self.max_passes > 1 and not rows.rereadable:
-            raise ValueError(f"max_passes is {self.max_passes}, but this source can be read only once.")
-        fresh = not (self.warm_start and self.__sklearn_is_fitted__())
-        stream, blocks = self._stream(rows, classes, fresh)
-        passes, before = 0, np.inf
+        if most > 1 and not rows.rereadable:
+            raise ValueError(f"max_passes is {most}, but this source can be read only once.")
+        stream, first = self._stream(rows, classes, fresh=not (self.warm_start and self.__sklearn_is_fitted__()))
+        complete = 0
         try:
-            while passes < self.max_passes:
-                loss, weight = (0.0, 0.0) if stream.trainer is None else _seen(stream.trainer)
-                with contextlib.nullcontext() if passes == 0 else self._repeating(stream.trainer):
-                    for block in blocks if passes == 0 else rows.blocks():
-                        stream.learn(block)
-                passes += 1
-                trainer = stream.finished()
-                now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
-                if self.tol is not None and not now < before - self.tol:
-                    break
-                before = now
+            for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, tol=self.tol):
+                complete = done.number
         except KeyboardInterrupt:
             if stream.trainer is None:
                 raise
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=2)
-        return self._take(stream, rows, passes)
+        return self._take(stream, rows, complete)
 
     def partial_fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
         """Learn from a source block by block, going on from where the estimator is.
@@ -143,8 +135,7 @@ class _Online(CallbackSupportMixin, Linear):
         rows = sources.source(source, **options)
         stream, blocks = self._stream(rows, classes, fresh=not self.__sklearn_is_fitted__())
         try:
-            for block in blocks:
-                stream.learn(block)
+            list(passes(stream, lambda number: blocks, 1))
         finally:
             if stream.trainer is not None:
                 self._take(stream, rows, 1)
@@ -152,19 +143,18 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
         """Return a learner for the blocks of a source, new or going on from this one's, and the blocks."""
-        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
-        if not hasattr(loss, "_core"):
-            raise ValueError(f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object.")
+        loss, penalty = losses.as_loss(self.loss), penalties.as_penalty(self.penalty)
+        if not loss.compiled:
+            raise ValueError(f"Online learning runs compiled losses, and {loss.label} is a Python object.")
         kind = "regression" if isinstance(self, RegressorMixin) else "classification"
         if (loss.kind == "regression") != (kind == "regression"):
             raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
         if not fresh and self._targets.kind == "multilabel":
-            raise ValueError("A source has one label a row; this estimator has learned several.")
-        alpha, make = self._streamed(self._checked_strength())
+            raise ValueError("A source has one label per row; this estimator has learned several.")
         problem = Problem(
             loss,
             penalty,
-            alpha,
+            self._strategy(),
             methods.resolve_for(self.method, penalty, loss),
             bool(self.fit_intercept),
             bool(self.average),
@@ -177,7 +167,6 @@ class _Online(CallbackSupportMixin, Linear):
 
         problem, blocks = settled(problem, rows) if fresh else (problem, rows.blocks())
         stream = Streaming(problem, reweigh)
-        stream.make = make
         if not fresh:
             stream.trainer, stream.width = self._trainer, self.n_features_in_
         return stream, blocks
@@ -197,14 +186,14 @@ class _Online(CallbackSupportMixin, Linear):
 
     def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
         """Check everything, then get ready to learn: what raises here leaves the estimator as it was."""
-        loss = losses.resolve(self.loss)
-        if not hasattr(loss, "_core"):
+        loss = losses.as_loss(self.loss)
+        if not loss.compiled:
             raise ValueError(
-                f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object. "
+                f"Online learning runs compiled losses, and {loss.label} is a Python object. "
                 "Use one of the library's, or give compiled functions to CompiledLoss."
             )
-        penalty = penalties.resolve(self.penalty)
-        strength = self._checked_strength()
+        penalty = penalties.as_penalty(self.penalty)
+        strategy = self._strategy()
         width = None if fresh else self.n_features_in_
         X, y, names = self._checked(X, y, width)
         if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
@@ -217,13 +206,17 @@ class _Online(CallbackSupportMixin, Linear):
         weight = self._reweighted(y, weight, coded, whole)
         features = X.shape[1] if width is None else max(width, X.shape[1])
         if fresh:
-            trainer = self._new_trainer(penalty, features, coded, strength)
+            method = methods.resolve_for(self.method, penalty, coded.loss)
+            switches = {"fit_intercept": bool(self.fit_intercept), "average": bool(self.average)}
+            trainer = Trainer(method, penalty, strategy, coded, features, **switches)
         elif (features, coded.outputs) != (self._trainer.setup.features, self._trainer.setup.outputs):
             trainer = self._trainer.grown(features, coded)
         else:
             trainer = self._trainer
         rows = Rows(*csr_arrays(X), encoded, weight)
-        if not (fresh and whole and weight is None and trainer.notices):  # else bad entries are found on the way
+        if not (
+            fresh and whole and weight is None and trainer.finds_bad_entries
+        ):  # else bad entries are found on the way
             rows.check(features)
         rows = rows.without_zero_weights()
         trainer.check_steps(len(rows))
@@ -239,21 +232,6 @@ class _Online(CallbackSupportMixin, Linear):
         self._read_once = _ReadOnce()
         self._sparse = False
         return rows
-
-    def _checked_strength(self) -> Any:
-        return number(self.alpha, "alpha", least=0)
-
-    def _streamed(self, strength: Any) -> tuple[float, Any]:
-        """Return the strength of a problem of streams, and what makes its trainer."""
-        return strength, Trainer
-
-    def _repeating(self, trainer: Any) -> contextlib.AbstractContextManager[None]:
-        """Return where rows are learned from that were seen before."""
-        return contextlib.nullcontext()
-
-    def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
-        setup = methods.Setup(features, coded.outputs, strength, bool(self.fit_intercept), bool(self.average))
-        return Trainer(methods.resolve_for(self.method, penalty, coded.loss), penalty, setup, coded)
 
     def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
         """Return X as canonical CSR and y, both checked."""
@@ -308,7 +286,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     @property
     def coef_(self) -> Any:
-        """The weights, one row an output; sparse after `sparsify`."""
+        """The weights, one row per output; sparse after `sparsify`."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("coef_ exists once the estimator is fitted.")
         W, _ = self._read()
@@ -318,7 +296,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     @property
     def intercept_(self) -> Array:  # type: ignore[override]
-        """The intercepts, one an output."""
+        """The intercepts, one per output."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("intercept_ exists once the estimator is fitted.")
         return self._read()[1]
@@ -343,7 +321,7 @@ class _Online(CallbackSupportMixin, Linear):
         """The step in use: the one chosen by "auto" or "theory", or the one given."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("step_ exists once the estimator is fitted.")
-        return self._trainer.pace
+        return self._trainer.setting
 
     @property
     def nonzero_features_(self) -> Array:
@@ -412,10 +390,6 @@ def _check_starts(X: Any) -> None:
         )
 
 
-def _seen(trainer: Trainer) -> tuple[float, float]:
-    return trainer.loss_seen, trainer.weight_seen
-
-
 class _ReadOnce:
     """A place for W and b between two changes of the learner; predicting fills it without touching the estimator."""
 
@@ -450,9 +424,9 @@ class _Probe(BaseEstimator):
 class OnlineClassifier(LinearClassifier, _Online):
     """A sparse linear classifier learned online: minimise mean loss + α·Ω(w), one example at a time.
 
-    Two classes make one output; more make one output a class, with the joint loss where there is one ("logistic"
+    Two classes make one output; more make one output per class, with the joint loss where there is one ("logistic"
     becomes multinomial, "hinge" becomes the multiclass hinge) and one against the rest otherwise. A matrix y of 0 and 1
-    makes one output a label. The result does not depend on how the data is cut into calls.
+    makes one output per label. The result does not depend on how the data is cut into calls.
 
     Parameters
     ----------
@@ -483,12 +457,12 @@ class OnlineClassifier(LinearClassifier, _Online):
     random_state : int, RandomState or None
         Seed of the order.
     verbose : int, default 0
-        1 prints a line a pass.
+        1 prints one line per pass.
 
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights, one row an output, and the intercepts.
+        The weights, one row per output, and the intercepts.
     classes_ : array
         The classes.
     nonzero_features_ : array
@@ -583,7 +557,7 @@ class OnlineClassifier(LinearClassifier, _Online):
 class OnlineRegressor(LinearRegressor, _Online):
     """A sparse linear regressor learned online: minimise mean loss + α·Ω(w), one example at a time.
 
-    A matrix y makes one output a column. The result does not depend on how the data is cut into calls.
+    A matrix y makes one output per column. The result does not depend on how the data is cut into calls.
 
     Parameters
     ----------
@@ -595,7 +569,7 @@ class OnlineRegressor(LinearRegressor, _Online):
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights (a vector for a vector y, one row an output otherwise) and the intercepts.
+        The weights (a vector for a vector y, one row per output otherwise) and the intercepts.
     nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_, feature_names_in_
         As in `OnlineClassifier`.
 

@@ -1,45 +1,27 @@
-"""Many settings side by side in one pass: learners with lanes (core/lanes.hpp), each with a strength and a step."""
+"""Many settings side by side in one pass: learners with lanes (core/path/lane_rule.hpp), one strength and step each."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gossamer import _core, methods, penalties
+from gossamer import methods
 from gossamer.frozen import record
 from gossamer.validation import Array
-
-TOGETHER = 8  # lanes on one thread: those of the default method then learn in registers
 
 
 @record
 class Lanes:
-    """What the lanes differ in: the strength and the pace of each."""
+    """What the lanes differ in: the strength and the step of each."""
 
     alphas: Array
-    paces: Array
+    steps: Array
 
 
 def refusal(method: Any, penalty: Any) -> Exception | None:
     """Return an error that says why there is no rule for many strengths at once, or None where there is one."""
-    if not isinstance(method, (methods.Fobos, methods.RDA, methods.AdaGrad, methods.FTRL)):
-        return methods.refusal(
-            method,
-            penalty,
-            "on a path: it has no rule for many strengths at once.",
-            "Use 'fobos', 'rda', 'adagrad' or 'ftrl', or OnlineClassifier with one strength.",
-        )
-    if penalty.is_set or isinstance(penalty, penalties.NoPenalty) or not methods.sums_over_features(penalty):
-        return methods.refusal(
-            method,
-            penalty,
-            "on a path: it is no sum over features with a strength to choose.",
-            "Use 'l1', 'elastic_net', 'berhu', 'l2_squared', 'non_negative_l1', or 'group_l2', 'group_linf', "
-            "'sparse_group_l2' on rows.",
-        )
-    return None
+    return method.path_refusal(penalty)
 
 
 def check(method: Any, penalty: Any) -> None:
@@ -49,26 +31,11 @@ def check(method: Any, penalty: Any) -> None:
         raise error
 
 
-def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, together: int | None = None) -> Any:
+def make(method: Any, penalty: Any, setup: methods.Setup, lanes: Lanes, together: int = 0) -> Any:
     """Return a new learner with these lanes, or raise where there is no rule for them.
 
-    Those that are not together learn on several threads; what they learn is the same. FOBOS and RDA do so little for a
-    feature that to fetch it once for all lanes is faster.
+    `together` is how many of them learn on one thread, 0 for what is fastest; what they learn is the same.
     """
     check(method, penalty)
-    if together is None:
-        together = TOGETHER if isinstance(method, (methods.AdaGrad, methods.FTRL)) else len(lanes.alphas)
-    maker: Any
-    match method:
-        case methods.Fobos():
-            maker = _core.fobos_lanes
-        case methods.RDA():
-            maker = partial(_core.rda_lanes, float(method.rho))
-        case methods.AdaGrad():
-            maker = _core.adagrad_rda_lanes if method.form == "rda" else _core.adagrad_fobos_lanes
-        case methods.FTRL():
-            maker = partial(_core.ftrl_lanes, float(method.beta))
-    rows = methods.rowwise(penalty, setup)
-    assert rows is not None
-    settings = _core.LaneSettings(np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.paces), together)
-    return maker(*rows, settings)
+    alphas, steps = np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps)
+    return method.make_lanes(penalty, setup, alphas, steps, together)

@@ -1,4 +1,4 @@
-"""The step by itself: "auto" tries several on the first rows, "theory" computes the papers' choice from them.
+"""The search for a step: "auto" tries several on the first rows, "theory" computes the papers' choice from them.
 
 Both look at a prefix of the data of fixed length, so that the result does not depend on how the data is cut into calls:
 after n rows the step is that of the first 2^m ≤ min(n, PREFIX) rows, and the learner is the one that learned all n rows
@@ -12,41 +12,41 @@ targets: with h the curvature of the loss, S the root mean square of its slope a
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gossamer import methods, penalties
+from gossamer import _core, methods
+from gossamer.estimators import parallel
 from gossamer.online import lanes
-from gossamer.online.examples import Rows
 from gossamer.schedules import steps
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 PREFIX = 2048
 FIRST = 16
 
 
-def checkpoint(n: int) -> int:
-    """Return the length of the prefix that decides after n rows: a power of two, or 0 before the first."""
+def deciding_rows(n: int) -> int:
+    """Return how many of the first rows decide after n rows: a power of two, or 0 before there are enough."""
     return min(PREFIX, 1 << (n.bit_length() - 1)) if n >= FIRST else 0
 
 
 def needs_prefix(method: Any) -> bool:
     """Return whether the step is to be found from the data."""
-    return isinstance(method.pace, str)
+    return isinstance(method.step, str)
 
 
 def check(method: Any, penalty: Any, setup: methods.Setup) -> None:
     """Raise if the step is to come from a theory that does not cover the problem."""
-    if isinstance(method.pace, str) and method.pace == "theory":
+    if isinstance(method.step, str) and method.step == "theory":
         _diameter(penalty, setup, 1.0)
 
 
-def default_pace(method: Any) -> float:
+def default_step(method: Any) -> float:
     """Return the step before there are rows enough to choose."""
-    return 1.0 if isinstance(method, methods.RDA) else 0.1
+    return float(method.first_step)
 
 
 def choose(method: Any, penalty: Any, setup: methods.Setup, loss: Any, loss_call: Any, rows: Rows) -> float:
@@ -55,30 +55,39 @@ def choose(method: Any, penalty: Any, setup: methods.Setup, loss: Any, loss_call
 
 
 def choose_each(
-    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss: Any, loss_call: Any, rows: Rows
+    method: Any,
+    penalty: Any,
+    setup: methods.Setup,
+    alphas: Array,
+    loss: Any,
+    loss_call: Any,
+    rows: Rows,
+    threads: int = 1,
 ) -> Array:
     """Return the step (or γ) for these rows and each strength."""
     rows = rows.compact()
-    if method.pace == "theory":
+    if method.step == "theory":
         return np.array([_theory(method, penalty, replace(setup, alpha=float(a)), loss, rows) for a in alphas])
-    small, penalty, setup = _compressed(penalty, replace(setup, average=False), rows)
-    paces = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
-    if lanes.refusal(method, penalty) is not None:
+    small, penalty, setup = compressed(penalty, replace(setup, average=False), rows)
+    candidates = np.asarray(_candidates(method, loss, rows, setup.outputs), np.float64)
+    if not method.handles_path(penalty):
         setups = [replace(setup, alpha=float(a)) for a in alphas]
-        return np.array([_one_by_one(method, penalty, s, loss_call, small, paces) for s in setups])
-    return _side_by_side(method, penalty, setup, alphas, loss_call, small, paces)
+        return np.array([_one_by_one(method, penalty, s, loss_call, small, candidates) for s in setups])
+    return _side_by_side(method, penalty, setup, alphas, loss_call, small, candidates, threads)
 
 
-def _one_by_one(method: Any, penalty: Any, setup: methods.Setup, loss_call: Any, rows: Rows, paces: Array) -> float:
+def _one_by_one(
+    method: Any, penalty: Any, setup: methods.Setup, loss_call: Any, rows: Rows, candidates: Array
+) -> float:
     """Return the best of some steps: the better half after the first quarter of the rows, the best on the rest."""
-    tried = [(float(pace), method.make(penalty, setup)) for pace in paces]
+    tried = [(float(step), method.make(penalty, setup)) for step in candidates]
     begin = 0
     for end in (len(rows) // 4, len(rows)):
-        part = rows.part(begin, end)
+        piece = rows[begin:end]
         scores = []
-        for pace, learner in tried:
+        for step, learner in tried:
             before, seen = learner.loss_seen, learner.weight_seen
-            part.teach(learner, steps(method.schedule(pace), begin + 1, len(part)), loss_call)
+            piece.teach(learner, steps(method.schedule(step), begin + 1, len(piece)), loss_call)
             loss = (learner.loss_seen - before) / (learner.weight_seen - seen)
             scores.append(loss if np.isfinite(loss) else np.inf)
         best = np.argsort(scores, kind="stable")[: len(tried) // 2]
@@ -87,15 +96,22 @@ def _one_by_one(method: Any, penalty: Any, setup: methods.Setup, loss_call: Any,
 
 
 def _side_by_side(
-    method: Any, penalty: Any, setup: methods.Setup, alphas: Array, loss_call: Any, rows: Rows, paces: Array
+    method: Any,
+    penalty: Any,
+    setup: methods.Setup,
+    alphas: Array,
+    loss_call: Any,
+    rows: Rows,
+    candidates: Array,
+    threads: int = 1,
 ) -> Array:
     """Return the same for each strength, trying the steps of one or several of them in one pass."""
     quarter = len(rows) // 4
-    problems = {quarter: _compressed(penalty, setup, rows.part(0, quarter)), len(rows): (rows, penalty, setup)}
+    problems = {quarter: compressed(penalty, setup, rows[:quarter]), len(rows): (rows, penalty, setup)}
 
     def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
         """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
-        most = max(1, lanes.TOGETHER // tried.shape[1])
+        most = max(1, _core.LANES_IN_REGISTERS // tried.shape[1])
         if len(some) > most:
             cuts = range(0, len(some), most)
             return np.concatenate([ranked(some[i : i + most], tried[i : i + most], begin, end) for i in cuts])
@@ -104,46 +120,30 @@ def _side_by_side(
         learner = lanes.make(method, own_penalty, own_setup, settings)
         for first, last in ((0, begin), (begin, end)):
             learner.scoring = last == end
-            part = small.part(first, last)
-            part.teach(learner, steps(method.schedule(1.0), first + 1, len(part)), loss_call)
+            piece = small[first:last]
+            piece.teach(learner, steps(method.schedule(1.0), first + 1, len(piece)), loss_call)
         loss = learner.losses.reshape(tried.shape)
         order = np.argsort(np.where(np.isfinite(loss), loss, np.inf), axis=1, kind="stable")
         return np.take_along_axis(tried, order, axis=1)
 
     def best(some: Array) -> Array:
-        tried = ranked(some, np.tile(paces, (len(some), 1)), 0, quarter)[:, : len(paces) // 2]
+        tried = ranked(some, np.tile(candidates, (len(some), 1)), 0, quarter)[:, : len(candidates) // 2]
         return ranked(some, tried, quarter, len(rows))[:, 0]
 
     groups = [alphas[i : i + 2] for i in range(0, len(alphas), 2)]  # the better halves of two are as many as all of one
-    if len(groups) == 1:
-        return best(alphas)
-    found: list[Any] = [None] * len(groups)
-
-    def work(first: int) -> None:
-        for i in range(first, len(groups), 2):
-            found[i] = best(groups[i])
-
-    other = threading.Thread(target=work, args=(1,))
-    other.start()
-    try:
-        work(0)
-    finally:
-        other.join()
-    # What failed there is tried here, and fails where the caller sees it.
-    return np.concatenate([best(g) if f is None else f for f, g in zip(found, groups, strict=True)])
+    return np.concatenate(list(parallel.each(best, groups, threads)))
 
 
-def _compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:
+def compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:
     """Return the same problem over the features that occur, where the penalty allows it."""
-    if not methods.sums_over_features(penalty):
+    if not penalty.sums_over_features:
         return rows, penalty, setup
     small, used = rows.renumbered()
-    if getattr(penalty, "weights", None) is not None:
-        penalty = replace(penalty, weights=penalty.weights[used])
-    return small, penalty, replace(setup, features=max(len(used), 1))
+    return small, penalty.restricted(used), replace(setup, features=max(len(used), 1))
 
 
-def _slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
+def slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
+    """Return the slopes of the loss at the score 0, n × outputs."""
     z = np.zeros((len(rows), outputs))
     if loss.kind == "multiclass":
         return loss.slope(z, rows.y[:, 0]) if outputs > 1 else z  # a single class so far has nothing to tell
@@ -162,43 +162,28 @@ def _curvature(loss: Any, rows: Rows, outputs: int) -> float:
 
 def _candidates(method: Any, loss: Any, rows: Rows, outputs: int) -> Array:
     h = _curvature(loss, rows, outputs)
-    slope = float(np.sqrt(np.mean(np.square(_slopes_at_zero(loss, rows, outputs))))) or 1.0
-    if isinstance(method, methods.AdaGrad):
-        return (slope / h) * 2.0 ** np.arange(-8, 0)
-    norm2 = float(rows.squared_norms().mean()) or 1.0
-    if isinstance(method, methods.FTRL):
-        return (slope / h) * 4.0 ** np.arange(-4, 3) / np.sqrt(np.mean(np.square(rows.value)) or 1.0)
-    if isinstance(method, methods.ExponentiatedGradient):
-        largest = float(np.abs(rows.value).max(initial=0.0)) or 1.0
-        return 4.0 ** np.arange(-5, 3) / (slope * largest)
-    paces = 4.0 ** np.arange(-4, 4) / (h * norm2)
-    return 1.0 / paces if isinstance(method, methods.RDA) else paces
+    slope = float(np.sqrt(np.mean(np.square(slopes_at_zero(loss, rows, outputs))))) or 1.0
+    return method.candidates(h, slope, rows)
 
 
 def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Rows) -> float:
-    """Return c = D / (4 G) (FOBOS, Theorem 6 and §3) or γ = G / D (RDA, Theorem 1)."""
+    """Return the papers' step from a bound D on ‖w*‖ and a bound G on the gradients."""
     z = np.zeros((len(rows), setup.outputs))
     y = rows.y[:, 0] if loss.kind == "multiclass" else rows.y
     values = loss.value(z, y)
     start = float(np.mean(values if values.ndim == 1 else values.sum(axis=1)))
-    lipschitz = loss.lipschitz or float(np.abs(_slopes_at_zero(loss, rows, setup.outputs)).max())
+    lipschitz = loss.lipschitz or float(np.abs(slopes_at_zero(loss, rows, setup.outputs)).max())
     g = lipschitz * float(np.sqrt(rows.squared_norms().max())) or 1.0
     d = _diameter(penalty, setup, start) or 1.0
-    return g / d if isinstance(method, methods.RDA) else d / (4 * g)
+    return float(method.theory(d, g))
 
 
 def _diameter(penalty: Any, setup: methods.Setup, start: float) -> float:
     """Return a bound on ‖w*‖₂: a ball's radius, or what αΩ(w*) ≤ F(0) gives."""
-    if isinstance(penalty, (penalties.L1Ball, penalties.L2Ball, penalties.Simplex, penalties.GroupL2Ball)):
-        return float(penalty.radius)
-    if setup.alpha <= 0 or penalty.is_set or isinstance(penalty, (penalties.NoPenalty, penalties.KL)):
+    reach = penalty.reach(setup.alpha, start)
+    if reach is None:
         raise ValueError(
             f"step='theory' needs a bound on the weights: alpha > 0 with a norm, or a ball. "
-            f"{type(penalty).__name__} with alpha={setup.alpha:g} gives none; use step='auto' or a number."
+            f"{penalty.label} with alpha={setup.alpha:g} gives none; use step='auto' or a number."
         )
-    if isinstance(penalty, penalties.L2Squared):
-        return float(np.sqrt(2 * start / setup.alpha))
-    if isinstance(penalty, penalties.ElasticNet) and penalty.l1_ratio < 0.5:
-        return float(np.sqrt(2 * start / (setup.alpha * (1 - penalty.l1_ratio))))
-    ratio = penalty.l1_ratio if isinstance(penalty, penalties.ElasticNet) else 1.0
-    return start / (setup.alpha * ratio)
+    return float(reach)

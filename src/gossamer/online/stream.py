@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import methods
 from gossamer.estimators import targets
 from gossamer.frozen import record
-from gossamer.online.examples import Rows
 from gossamer.online.trainer import Trainer
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
@@ -22,27 +20,26 @@ LEAST_ROOM = 1 << 10  # features that a growing learner starts with
 
 @record
 class Problem:
-    """What is to be learned; `classes` and `features` are None while they are to be found out."""
+    """What is learned from a source; `classes` and `features` are None until they are found."""
 
     loss: Any
     penalty: Any
-    alpha: float
+    strategy: Any
     method: Any
     fit_intercept: bool = True
     average: bool = False
     grow: bool = False  # whether classes may come later
     classes: Array | None = None
     features: int | None = None
-    path: int | None = None  # how many strengths to learn at once, instead of alpha
 
     @property
     def widens(self) -> bool:
         """Whether features may come later."""
-        return methods.sums_over_features(self.penalty) and self.method.grows
+        return self.penalty.sums_over_features and self.method.grows
 
     @property
     def needs_classes(self) -> bool:
-        """Whether classes are to be found out."""
+        """Whether classes must be found before the first row."""
         return self.loss.kind != "regression" and self.classes is None and not self.grow
 
 
@@ -58,7 +55,7 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
     find_width = features is None and not problem.widens
     if find_width and not source.rereadable:
         raise ValueError(
-            f"{type(problem.method).__name__} with {type(problem.penalty).__name__} must know the number of features "
+            f"{type(problem.method).__name__} with {problem.penalty.label} must know the number of features "
             "before the first row, and this source can be read only once: give features (--features N)."
         )
     blocks = source.blocks()
@@ -109,13 +106,21 @@ class Streaming:
     def __init__(self, problem: Problem, reweigh: Callable[..., Array | None] | None = None) -> None:
         self.problem = problem
         self.trainer: Any = None  # once a block came
-        self.lane: int | None = None  # which strength of a path was chosen
         self.width = problem.features or 0  # the features so far
-        self.make: Callable[..., Any] = Trainer
         self._reweigh = reweigh
 
-    def learn(self, block: Block) -> None:
-        """Learn from the rows of a block in their order."""
+    @property
+    def weight_seen(self) -> float:
+        """The sum of the weights of all rows so far."""
+        return 0.0 if self.trainer is None else self.trainer.weight_seen
+
+    @property
+    def loss_seen(self) -> float:
+        """The weighted sum of the losses of each row before it was learned from."""
+        return 0.0 if self.trainer is None else self.trainer.loss_seen
+
+    def learn(self, block: Block, *, repeated: bool = False) -> None:
+        """Learn from the rows of a block in their order; `repeated` says that they were seen before."""
         if len(block) == 0:
             return
         if block.label is None:
@@ -125,10 +130,9 @@ class Streaming:
         weight = block.weight if self._reweigh is None else self._reweigh(block.label, block.weight, coded)
         self.trainer = self._trainer_for(block.width, coded)
         self.width = max(self.width, block.width)
-        rows = Rows(block.starts[:-1], block.starts[1:], block.index, block.value, encoded, weight)
-        rows = rows.without_zero_weights()
+        rows = replace(block.rows, y=encoded, weight=weight).without_zero_weights()
         self.trainer.check_steps(len(rows))
-        self.trainer.learn(rows)
+        self.trainer.learn(rows, repeated=repeated)
 
     def _coded(self, labels: Array) -> targets.Targets:
         problem = self.problem
@@ -155,9 +159,8 @@ class Streaming:
 
     def made(self, room: int, coded: targets.Targets) -> Any:
         """Return a new trainer."""
-        problem = self.problem
-        setup = methods.Setup(room, coded.outputs, problem.alpha, problem.fit_intercept, problem.average)
-        return self.make(problem.method, problem.penalty, setup, coded)
+        p = self.problem
+        return Trainer(p.method, p.penalty, p.strategy, coded, room, fit_intercept=p.fit_intercept, average=p.average)
 
     def coded_for(self, classes: Array | None, outputs: int) -> targets.Targets:
         """Return the coding of these classes, or of real targets."""

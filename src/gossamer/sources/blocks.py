@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gossamer.frozen import record
 
 if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
+    from gossamer.sources.rows import Rows
     from gossamer.validation import Array
 
 AHEAD = 32  # blocks read and not yet learned from
@@ -56,13 +57,9 @@ class BadRow(BadLine):
 
 @record
 class Block:
-    """Some rows: CSR arrays, labels, weights or None for all ones, tags or None."""
+    """Some rows of a source, and what it says about them."""
 
-    starts: Array  # int64, where each row begins, and the last one ends
-    index: Array  # int32, sorted in each row
-    value: Array  # float64 or float32, finite
-    label: Array | None  # numbers or strings, or None where there are none
-    weight: Array | None
+    rows: Rows  # their entries follow each other; y holds the labels
     width: int  # largest feature + 1, or the number of columns
     position: Position
     share: float = 0.0  # of the source read so far, 0 if it is not known
@@ -70,7 +67,34 @@ class Block:
     bad: tuple[BadLine, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.starts) - 1
+        return len(self.rows)
+
+    @property
+    def starts(self) -> Array:
+        """Where each row begins, and the last one ends."""
+        import numpy as np
+
+        return np.concatenate([np.zeros(1, np.int64), self.rows.ends])
+
+    @property
+    def index(self) -> Array:
+        """The features of the entries, sorted in each row."""
+        return self.rows.index
+
+    @property
+    def value(self) -> Array:
+        """The values of the entries, finite."""
+        return self.rows.value
+
+    @property
+    def label(self) -> Array | None:
+        """Numbers or strings, or None where there are none."""
+        return self.rows.y
+
+    @property
+    def weight(self) -> Array | None:
+        """The weights of the rows, or None for all ones."""
+        return self.rows.weight
 
     def cut(self, most: int) -> Iterator[Block]:
         """Yield the rows in blocks of at most so many."""
@@ -86,20 +110,8 @@ class Block:
         """Return some of the rows, compact."""
         from dataclasses import replace
 
-        import numpy as np
-
-        lengths = np.diff(self.starts)[which]
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        entries = np.arange(starts[-1]) + np.repeat(self.starts[:-1][which] - starts[:-1], lengths)
-        return replace(
-            self,
-            starts=starts,
-            index=self.index[entries],
-            value=self.value[entries],
-            label=None if self.label is None else self.label[which],
-            weight=None if self.weight is None else self.weight[which],
-            tags=None if self.tags is None else [self.tags[i] for i in which],
-        )
+        tags = None if self.tags is None else [self.tags[i] for i in which]
+        return replace(self, rows=self.rows.taken(which).compact(), tags=tags)
 
 
 class Ahead:

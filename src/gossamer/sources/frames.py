@@ -14,6 +14,7 @@ from gossamer.sources import files
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import BadRow, Block, Position, ReadError
 from gossamer.sources.columns import Columns
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 ROWS = 8192  # of a block
@@ -88,7 +89,7 @@ class Frame(Source):
             negative = np.flatnonzero(~(weight >= 0))
             wrong = {int(i): (str(plan.weight), "a number ≥ 0 is needed") for i in negative} | wrong
         width = plan.width(int(index.max(initial=-1)) + 1)
-        block = Block(starts, index, value, label, weight, width, end, batch.share)
+        block = Block(Rows.of(starts, index, value, label, weight), width, end, batch.share)
         if not wrong:
             return block
         good = np.setdiff1d(np.arange(len(batch)), list(wrong))

@@ -10,6 +10,7 @@ import numpy as np
 from gossamer import _core
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block, Position, ReadError
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array, floats
 
 ROWS = 8192  # of a block
@@ -57,18 +58,10 @@ class Matrices(Source):
             weight = None if weight is None else floats(weight, "weight", ndim=(1,)).astype(np.float64)
             if weight is not None and (len(weight) != n or (weight < 0).any()):
                 raise ReadError(f"Weights must be one a row and not negative; a block has {n} rows.")
+            rows = Rows.of(starts, index, value, y, weight)
             for begin in range(0, n, ROWS):
                 end = min(begin + ROWS, n)
                 at += end - begin
                 if at <= start.rows:
                     continue
-                low, high = starts[begin], starts[end]
-                yield Block(
-                    starts[begin : end + 1] - low,
-                    index[low:high],
-                    value[low:high],
-                    None if y is None else y[begin:end],
-                    None if weight is None else weight[begin:end],
-                    width,
-                    Position(0, 0, 0, at),
-                )
+                yield Block(rows[begin:end].compact(), width, Position(0, 0, 0, at))

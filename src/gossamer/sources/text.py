@@ -90,13 +90,11 @@ class TextSource(Source):
         path = self.paths[read.end.file]
         if read.rows is None:
             return self._lost(read, path)
+        from gossamer.sources.rows import Rows
+
         got, text = read.rows.arrays(), read.text or b""
         return Block(
-            got["starts"],
-            got["index"],
-            got["value"],
-            self._labels(got["label"]),
-            got["weight"],
+            Rows.of(got["starts"], got["index"], got["value"], self._labels(got["label"]), got["weight"]),
             self._width(got["width"]),
             read.end,
             read.share,
@@ -108,9 +106,11 @@ class TextSource(Source):
         """Return an empty block for a line that is too long to be read."""
         import numpy as np
 
+        from gossamer.sources.rows import Rows
+
         why, none = f"the line is longer than {LONGEST} bytes", np.empty(0)
         bad = BadLine(path, read.line + 1, LONGEST, why, bytes(read.text or b""))
-        return Block(np.zeros(1, np.int64), np.empty(0, np.int32), none, none, None, 0, read.end, bad=(bad,))
+        return Block(Rows.of(np.zeros(1, np.int64), np.empty(0, np.int32), none, none), 0, read.end, bad=(bad,))
 
 
 @record

@@ -1,4 +1,4 @@
-"""Batch solvers, one file each. They see only an `Objective`; see `gossamer.solvers.base` for what a solver is."""
+"""Batch solvers, one file each. They see only an `Objective`; see `base` for what a solver is."""
 
 from __future__ import annotations
 
@@ -6,25 +6,15 @@ from typing import Any
 
 from gossamer.batch.objective import Objective
 from gossamer.batch.solvers import coordinate
+from gossamer.batch.solvers.base import SOLVERS
 from gossamer.batch.solvers.coordinate import CoordinateDescent
 from gossamer.batch.solvers.fista import FISTA
 from gossamer.batch.solvers.fobos import BatchFobos
 from gossamer.batch.solvers.interior_point import InteriorPoint
 from gossamer.batch.solvers.projected_gradient import ProjectedGradient
 from gossamer.batch.solvers.sparsa import SpaRSA
-from gossamer.registry import resolve as _resolve
 
 __all__ = ["FISTA", "BatchFobos", "CoordinateDescent", "InteriorPoint", "ProjectedGradient", "SpaRSA"]
-
-BY_NAME = {
-    "auto": FISTA,
-    "fobos": BatchFobos,
-    "sparsa": SpaRSA,
-    "fista": FISTA,
-    "projected_gradient": ProjectedGradient,
-    "coordinate": CoordinateDescent,
-    "interior_point": InteriorPoint,
-}
 
 
 def resolve(spec: Any, objective: Objective) -> Any:
@@ -39,4 +29,4 @@ def resolve(spec: Any, objective: Objective) -> Any:
         if objective.mean.has_curvature and coordinate.goes_with(objective):
             return CoordinateDescent()
         return FISTA()
-    return _resolve(spec, BY_NAME, "solver", ("check", "iterates"))
+    return SOLVERS.resolve(spec)

@@ -4,37 +4,30 @@ A solver is a frozen setting with two verbs:
 
 - ``check(objective)`` raises, in words, if the problem is not one that it solves;
 - ``iterates(objective, W)`` yields better and better weights from W on, for ever: arrays W, or `Point` where loss and
-  gradient are at hand anyway. Stopping, printing and choosing the answer are the business of `gossamer.solving`.
+  gradient are at hand anyway. Stopping, printing and choosing the answer are the business of `gossamer.batch.driver`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any, ClassVar
+import math
+from collections.abc import Callable, Iterator
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.validation import Array
+from gossamer.registry import Registry, Settings
+from gossamer.validation import Array, number
+
+Found = TypeVar("Found")
+SOLVERS = Registry("solver", ("check", "iterates"))
 
 
-class Solver:
+class Solver(Settings):
     """Settings as scikit-learn sees them, and the refusals that several solvers share."""
 
     look_every: int = 1  # iterations between two certificates; a setting where iterations are cheap
     patience: ClassVar[int] = 1  # how many of its iterations make one of `max_iter`
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the settings, for scikit-learn's ``solver__name``."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-
-    def set_params(self, **params: Any) -> Any:
-        """Change settings in place, for scikit-learn's grid search, which works on copies."""
-        changed = type(self)(**{**self.get_params(), **params})
-        for name, value in changed.get_params().items():
-            object.__setattr__(self, name, value)
-        return self
 
     def check(self, objective: Objective) -> None:
         """Raise if this solver does not solve the problem."""
@@ -51,8 +44,37 @@ class Solver:
     def needs_a_slope(self, objective: Objective) -> None:
         """Raise if the loss has kinks."""
         if not objective.smooth:
-            name = type(objective.loss).__name__
-            raise self.refuse(name, "the loss has kinks.", "Use solver='fobos', or a smooth loss.")
+            raise self.refuse(objective.loss.label, "the loss has kinks.", "Use solver='fobos', or a smooth loss.")
+
+
+class FirstOrder(Solver):
+    """A gradient and a prox per iteration: cheap, so ten count as one, and the gap is looked at now and then."""
+
+    patience = 10
+
+    def __post_init__(self) -> None:
+        number(self.look_every, "look_every", least=1)
+
+    def check(self, objective: Objective) -> None:
+        """Refuse losses with kinks."""
+        self.needs_a_slope(objective)
+
+
+def proximal_step(
+    objective: Objective, point: Point, lipschitz: float, look: Callable[[Array], tuple[float, Found]]
+) -> tuple[Found, float]:
+    """Return what is found at V = prox(W − g/L, α/L), and L, doubled until f(V) is under its quadratic bound.
+
+    `look` returns f(V) and what is found there.
+    """
+    while True:
+        V = objective.prox(point.W - point.gradient / lipschitz, 1 / lipschitz)
+        moved = V - point.W
+        bound = point.loss + dot(point.gradient, moved) + lipschitz / 2 * dot(moved, moved)
+        loss, found = look(V)
+        if loss <= bound + 1e-14 * abs(point.loss) or not math.isfinite(2 * lipschitz):
+            return found, lipschitz
+        lipschitz *= 2
 
 
 def dot(a: Array, b: Array) -> float:

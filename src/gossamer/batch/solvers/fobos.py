@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver, dot
+from gossamer.batch.solvers.base import SOLVERS, FirstOrder, dot, proximal_step
 from gossamer.validation import Array, number
 
 
+@SOLVERS.part("fobos")
 @dataclass(frozen=True)
-class BatchFobos(Solver):
+class BatchFobos(FirstOrder):
     """Deterministic FOBOS: gradient steps and proxes, for every loss and every penalty.
 
     Parameters
@@ -52,10 +53,8 @@ class BatchFobos(Solver):
     step: Any = "auto"
     look_every: int = 10
 
-    patience = 10
-
     def __post_init__(self) -> None:
-        number(self.look_every, "look_every", least=1)
+        super().__post_init__()
         if isinstance(self.step, str):
             if self.step not in ("auto", "theory"):
                 raise ValueError(f"step must be a number, 'auto' or 'theory'; {self.step!r} was given.")
@@ -64,7 +63,7 @@ class BatchFobos(Solver):
 
     def check(self, objective: Objective) -> None:
         """Every problem will do; "theory" needs a bound on the weights."""
-        if self.step == "theory" and not (objective.alpha > 0 or hasattr(objective.penalty, "radius")):
+        if self.step == "theory" and not (objective.alpha > 0 or objective.penalty.radius is not None):
             raise ValueError("step='theory' needs a bound on the weights: alpha > 0 or a ball. Use step='auto'.")
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
@@ -96,7 +95,7 @@ class BatchFobos(Solver):
             return None
         if self.step != "theory":
             return float(self.step)
-        radius = getattr(objective.penalty, "radius", None)
+        radius = objective.penalty.radius
         f0 = objective.scale("duality gap")
         diameter = float(radius) if radius is not None else f0 / objective.alpha
         return diameter / (math.sqrt(7) * max(float(np.linalg.norm(point.gradient)), 1e-300))
@@ -104,15 +103,12 @@ class BatchFobos(Solver):
 
 def _steady(objective: Objective, W: Array) -> Iterator[Array | Point]:
     """Take steps of 1/L, with L doubled whenever f rises above its quadratic bound."""
-    lipschitz = objective.lipschitz()
-    point = objective.at(W)
+
+    def look(V: Array) -> tuple[float, Point]:
+        there = objective.at(V)
+        return there.loss, there
+
+    lipschitz, point = objective.lipschitz(), objective.at(W)
     while True:
-        while True:
-            V = objective.prox(point.W - point.gradient / lipschitz, 1 / lipschitz)
-            moved, there = V - point.W, objective.at(V)
-            bound = point.loss + dot(point.gradient, moved) + lipschitz / 2 * dot(moved, moved)
-            if there.loss <= bound + 1e-14 * abs(point.loss) or not math.isfinite(2 * lipschitz):
-                break
-            lipschitz *= 2
-        point = there
+        point, lipschitz = proximal_step(objective, point, lipschitz, look)
         yield point

@@ -17,12 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver, dot
+from gossamer.batch.solvers.base import SOLVERS, FirstOrder, dot
 from gossamer.validation import Array, number
 
 
+@SOLVERS.part("sparsa")
 @dataclass(frozen=True)
-class SpaRSA(Solver):
+class SpaRSA(FirstOrder):
     """Proximal steps of Barzilai and Borwein's length, for smooth losses and every penalty.
 
     Parameters
@@ -47,15 +48,9 @@ class SpaRSA(Solver):
     memory: int = 6
     look_every: int = 5
 
-    patience = 10
-
     def __post_init__(self) -> None:
         number(self.memory, "memory", least=1)
-        number(self.look_every, "look_every", least=1)
-
-    def check(self, objective: Objective) -> None:
-        """Refuse losses with kinks."""
-        self.needs_a_slope(objective)
+        super().__post_init__()
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
         """Yield the points W_1, W_2 and so on."""

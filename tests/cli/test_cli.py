@@ -1,0 +1,377 @@
+"""The command line as its users meet it."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import gossamer as gs
+from gossamer.cli import arguments as cli
+
+random = np.random.default_rng(0)
+X = np.round(random.normal(size=(400, 20)) * (random.random((400, 20)) < 0.5), 3)
+W = random.normal(size=20)
+LABELS = np.where(X @ W > 0, 1, -1)
+
+
+def text(y=LABELS):
+    rows = zip(y, X, strict=True)
+    return "".join(f"{label} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x) if v) + "\n" for label, x in rows)
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text(text())
+    return path
+
+
+@pytest.fixture
+def trained(data, tmp_path):
+    assert cli.main(["train", str(data), "-o", str(tmp_path / "m.gsm"), "-q", "--alpha", "1e-3"]) == 0
+    return tmp_path / "m.gsm"
+
+
+def run(*command, **settings):
+    return subprocess.run([sys.executable, "-m", "gossamer", *map(str, command)], capture_output=True, **settings)
+
+
+def test_train_is_the_estimator(trained, data):
+    made = gs.load(trained)
+    whole = gs.OnlineClassifier(alpha=1e-3, shuffle=False).fit(*gs.read(data))
+    assert_array_equal(made.weights[:, 0], whole.coef_[0][whole.nonzero_features_])
+    assert_array_equal(made.classes, [-1, 1])
+    assert made.facts["rows"] == 400
+    assert made.name(0) == str(made.features[0] + 1)  # as the file counts
+
+
+def test_train_speaks_json(data, tmp_path, capsys):
+    command = ["train", str(data), "-o", str(tmp_path / "m.gsm"), "--json", "--holdout", "0.2"]
+    assert cli.main(command) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["rows"] + said["holdout"]["rows"] == 400
+    assert 50 < said["holdout"]["rows"] < 110
+    assert said["holdout"]["error"] < 0.3
+    assert said["nonzero_features"] == len(gs.load(tmp_path / "m.gsm").features)
+
+
+def test_train_in_words(data, tmp_path, capsys):
+    assert cli.main(["train", str(data), "-o", str(tmp_path / "m.gsm"), "--holdout", "0.2"]) == 0
+    words = capsys.readouterr()
+    assert words.out == ""
+    assert re.search(r"\d+ examples in [\d.]+ s, progressive loss 0\.\d+", words.err)
+    assert re.search(r"held out: \d+ examples, loss [\d.]+, error [\d.]+", words.err)
+    assert f"model written to {tmp_path / 'm.gsm'}" in words.err
+
+
+SETTINGS = {
+    "penalty": ["--penalty", "elastic_net(l1_ratio=0.3)", "--method", "fobos(step=0.5)"],
+    "hinge": ["--loss", "hinge", "--average", "--no-intercept"],
+    "no path": ["--method", "pegasos", "--penalty", "l2_squared", "--loss", "hinge"],
+    "one strength": ["--alpha", "1e-3"],
+    "groups on a path": ["--penalty", "group_l2", "--method", "rda", "--loss", "multinomial", "--classes=-1,1,5"],
+    "passes": ["--passes", "3"],
+    "coupled": ["--penalty", "l1_ball(3.0)"],
+    "regression": ["--loss", "huber(delta=0.5)"],
+    "classes": ["--classes=-1,1,5"],
+    "grow": ["--grow"],
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_settings(data, tmp_path, settings):
+    assert cli.main(["train", str(data), "-o", str(tmp_path / "m.gsm"), "-q", *settings]) == 0
+    made = gs.load(tmp_path / "m.gsm")
+    assert len(made.predict(data)) == 400
+
+
+def test_path(data, tmp_path, capsys):
+    """The strength that is kept is that of the estimator that chooses by the same rule."""
+    out = tmp_path / "m.gsm"
+    whole = gs.OnlineClassifierCV(alphas=8, shuffle=False).fit(*gs.read(data))
+    for select in ("best", "sparsest"):
+        assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--select", select]) == 0
+        assert "<- chosen" in capsys.readouterr().err
+        made = gs.load(out)
+        assert_allclose(made.facts["path"]["alphas"], whole.alphas_, rtol=1e-12)
+        assert_allclose(made.facts["path"]["progressive_loss"], whole.path_loss_, rtol=1e-12)
+        best = int(np.argmin(whole.path_loss_))
+        chosen = whole.alphas_[best] if select == "best" else whole.alpha_
+        assert made.facts["alpha"] == chosen
+        assert_allclose(made.decision_function(X), whole.at(chosen).decision_function(X), rtol=1e-9)
+    assert whole.alpha_ > whole.alphas_[best]
+    assert cli.main(["train", str(data), "-o", str(tmp_path / "default.gsm"), "--path", "8"]) == 0
+    assert (tmp_path / "default.gsm").read_bytes() == out.read_bytes()
+    assert cli.main(["train", str(data), "-o", str(out), "--path", "1"]) == 1
+    assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--alpha", "1"]) == 1
+
+
+def test_sixteen_strengths_are_the_default(data, tmp_path, capsys):
+    out = tmp_path / "m.gsm"
+    assert cli.main(["train", str(data), "-o", str(out)]) == 0
+    assert len(gs.load(out).facts["path"]["alphas"]) == 16
+    capsys.readouterr()
+    assert cli.main(["train", str(data), "-o", str(out), "--average"]) == 0
+    assert "--average learns one strength, not a path: alpha 1e-05" in capsys.readouterr().err
+    assert gs.load(out).facts["alpha"] == 1e-5
+    assert cli.main(["train", str(data), "-o", str(out), "--penalty", "l1_ball(3.0)"]) == 0
+    assert "learns one strength" not in capsys.readouterr().err  # a ball has none
+
+
+@pytest.mark.parametrize("method", ["adagrad", "adagrad(form='fobos')", "fobos", "rda", "ftrl"])
+def test_a_path_grows_with_the_features(tmp_path, method, monkeypatch):
+    """Features that come late change nothing: neither the strengths nor the weights."""
+    lines = text().splitlines()
+    data, out = tmp_path / "a.svm", tmp_path / "m.gsm"
+    data.write_text("\n".join([*lines, "1 1500:0.5 3:1", *lines, "-1 5000:1", *lines]) + "\n")
+    monkeypatch.setattr("gossamer.sources.text.BLOCK", 4000)
+    models = []
+    for more in ([], ["--features", "5000"]):
+        assert cli.main(["train", str(data), "-o", str(out), "-q", "--method", method, *more]) == 0
+        models.append(out.read_bytes())
+    assert models[0] == models[1]
+
+
+NAMES = [f"f{j}<script>&'" for j in range(20)]
+
+
+def report(folder, *more):
+    """Return the page about a training on features with hostile names."""
+    rows = (
+        f"{label} |" + "".join(f" {n}:{v}" for n, v in zip(NAMES, x, strict=True))
+        for label, x in zip(LABELS, X, strict=True)
+    )
+    data, page = folder / "a.vw", folder / "r.html"
+    data.write_text("\n".join(rows))
+    assert cli.main(["train", str(data), "-o", str(folder / "m.gsm"), "--report", str(page), "-q", *more]) == 0
+    return page
+
+
+def test_report(tmp_path, capsys):
+    """The page holds what was learned, is well formed, loads nothing, and shows names as they are, not as HTML."""
+    for more in (["--holdout", "0.2", "--passes", "2"], ["--alpha", "1e-3"], ["--alpha", "100"]):
+        words = report(tmp_path, *more).read_text()
+        tree = ElementTree.fromstring(words.replace("<!doctype html>", ""))
+        assert ("progressive loss" in words, "held out: error" in words) == (True, "--holdout" in more)
+        shown = [cell.text for cell in tree.iter("td") if (cell.text or "").startswith("f")]
+        assert set(shown) <= set(NAMES)
+        assert len(shown) == min(30, len(gs.load(tmp_path / "m.gsm").features))
+        assert "<script" not in words
+        assert not any(load in words for load in ("http:", "https:", "//", "src=", "href=", "url(", "@import"))
+        assert "default-src 'none'" in words
+    assert "There are none" in words  # alpha 100 leaves no weight
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@pytest.mark.parametrize("width", [500, 1200])
+def test_report_in_a_browser(tmp_path, width):
+    """Nothing is wider than the page, no text of a picture is cut off, and no name becomes an element."""
+    ask = """<script>
+      const texts = [...document.querySelectorAll("svg text")], cut = texts.filter(text => {
+        const a = text.getBoundingClientRect(), b = text.ownerSVGElement.getBoundingClientRect();
+        return a.left < b.left || a.right > b.right || a.top < b.top || a.bottom > b.bottom;
+      });
+      const facts = [document.documentElement.scrollWidth, cut.length, document.scripts.length, texts.length];
+      document.title = facts.join(" ");
+    </script>"""
+    page = report(tmp_path, "--holdout", "0.2", "--passes", "2")
+    page.write_text(page.read_text().replace("default-src 'none'", "default-src 'unsafe-inline'") + ask)
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    words = [*options, f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900", "--dump-dom"]
+    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # no sanitizer in the browser
+    done = subprocess.run(["chromium", *words, page.as_uri()], check=True, capture_output=True, env=plain, timeout=100)
+    shown = done.stdout.decode()
+    wide, cut, scripts, texts = map(int, re.search("<title>(.*)</title>", shown)[1].split())
+    assert wide <= width
+    assert (cut, scripts) == (0, 1)  # the one of this test
+    assert texts >= 10
+
+
+def test_predict(trained, data, tmp_path, capsys):
+    made = gs.load(trained)
+    assert cli.main(["predict", str(trained), str(data)]) == 0
+    assert [int(line) for line in capsys.readouterr().out.split()] == made.predict(X).tolist()
+    out = tmp_path / "out.tsv"
+    assert cli.main(["predict", str(trained), str(data), "--proba", "--scores", "-o", str(out)]) == 0
+    got = np.loadtxt(out)
+    assert_allclose(got[:, 1:3], made.predict_proba(X))
+    assert_allclose(got[:, 3], made.decision_function(X))
+
+
+def test_predict_rows_without_labels_and_with_tags(tmp_path, capsys):
+    lines = [
+        f"{label} 't{i}|f " + " ".join(f"x{j}:{v}" for j, v in enumerate(x))
+        for i, (label, x) in enumerate(zip(LABELS, X, strict=True))
+    ]
+    path = tmp_path / "a.vw"
+    path.write_text("\n".join(lines))
+    assert cli.main(["train", str(path), "-o", str(tmp_path / "m.gsm"), "-q"]) == 0
+    plain = tmp_path / "b.vw"
+    plain.write_text("\n".join(line.split(" ", 1)[1] for line in lines))
+    assert cli.main(["predict", str(tmp_path / "m.gsm"), str(plain)]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [tag for _, tag in rows] == [f"t{i}" for i in range(400)]
+    assert np.mean([int(answer) for answer, _ in rows] == LABELS) > 0.85
+    assert cli.main(["inspect", str(tmp_path / "m.gsm"), "--top", "3"]) == 0
+    assert "f^x" in capsys.readouterr().out
+
+
+def test_inspect(trained, capsys):
+    assert cli.main(["inspect", str(trained), "--top", "4"]) == 0
+    words = capsys.readouterr().out
+    assert "binary model, Logistic loss, classes -1, 1" in words
+    assert len(words.split("(intercept)")[1].splitlines()) == 5
+    assert cli.main(["inspect", str(trained), "--json", "--top", "4"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert len(said["largest"]) == 4
+    sizes = [abs(row["weights"][0]) for row in said["largest"]]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_export(trained, tmp_path, capsys):
+    assert cli.main(["export", str(trained), "--to", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "binary"
+    assert cli.main(["export", str(trained), "--to", "c", "--name", "score"]) == 0
+    assert "long score(long n" in capsys.readouterr().out
+    query = tmp_path / "q.sql"
+    assert cli.main(["export", str(trained), "--to", "sql", "--layout", "long", "-o", str(query)]) == 0
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE data (id INTEGER, feature INTEGER, value DOUBLE)")
+    rows = [(i, j, v) for i, x in enumerate(X.tolist()) for j, v in enumerate(x)]
+    database.executemany("INSERT INTO data VALUES (?, ?, ?)", rows)
+    got = {row[0]: row[-1] for row in database.execute(query.read_text())}
+    database.close()
+    assert [got[i] for i in range(400)] == gs.load(trained).predict(X).tolist()
+    assert cli.main(["export", str(trained), "--to", "onnx", "-o", str(tmp_path / "m.onnx")]) == 0
+    assert (tmp_path / "m.onnx").stat().st_size > 100
+
+
+def test_demo(capsys):
+    assert cli.main(["demo"]) == 0
+    words = capsys.readouterr().out
+    assert "Handwritten digits" in words
+    assert "largest difference of the weights: 0.0e+00" in words
+
+
+def test_bad_lines(data, tmp_path, capsys):
+    data.write_text(text() + "oops\n1 7:1\n")
+    out = str(tmp_path / "m.gsm")
+    assert cli.main(["train", str(data), "-o", out]) == 1
+    assert f"{data}, line 401, column 1: a number is needed here" in capsys.readouterr().err
+    assert not (tmp_path / "m.gsm").exists()
+    assert cli.main(["train", str(data), "-o", out, "--on-error", "skip"]) == 0
+    assert "1 lines could not be read" in capsys.readouterr().err
+    assert gs.load(out).facts["skipped_lines"] == 1
+    kept = tmp_path / "kept.txt"
+    assert cli.main(["train", str(data), "-o", out, "-q", "--on-error", "quarantine", str(kept)]) == 0
+    assert kept.read_text() == "oops\n"
+    assert cli.main(["train", str(data), "-o", out, "--on-error", "panic"]) == 1
+    assert "--on-error is stop, skip, or quarantine FILE" in capsys.readouterr().err
+
+
+WRONG = {
+    "no file": (["train", "nowhere.svm", "-o", "m"], "There is no file 'nowhere.svm'"),
+    "loss": (["train", "DATA", "-o", "m", "--loss", "logistc"], "Did you mean 'logistic'"),
+    "settings": (["train", "DATA", "-o", "m", "--penalty", "l1(3, 4, 5)"], "The settings of the penalty"),
+    "code": (["train", "DATA", "-o", "m", "--penalty", "l1(__import__('os'))"], "malformed"),
+    "nothing": (["train", "DATA", "-o", "m", "--penalty", "(("], "A penalty is a name"),
+    "pair": (["train", "DATA", "-o", "m", "--penalty", "l2", "--method", "ftrl"], "FTRL cannot handle L2"),
+    "passes": (["train", "DATA", "-o", "m", "--passes", "0"], "--passes must be 1 or more"),
+    "holdout": (["train", "DATA", "-o", "m", "--holdout", "1"], "--holdout must be a fraction"),
+    "classes": (["train", "DATA", "-o", "m", "--classes", "1,2"], "label -1.0, which is not one of"),
+    "no model": (["inspect", "DATA"], "this is not a file of gossamer"),
+    "path": (["train", "DATA", "-o", "m", "--path", "4", "--penalty", "l1_ball"], "on a path"),
+    "alpha": (["train", "DATA", "-o", "m", "--alpha", "-1"], "alpha"),
+    "max": (["train", "DATA", "-o", "m", "--max-features", "5"], "beyond max_features"),
+    "features": (["train", "DATA", "-o", "m", "--features", "5"], "There are to be 5 features"),
+}
+
+
+@pytest.mark.parametrize(("command", "words"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_said(data, tmp_path, monkeypatch, capsys, command, words):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main([str(data) if word == "DATA" else word for word in command]) == 1
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_wrong_command_ends_with_two(capsys):
+    for command in ([], ["fly"], ["train"], ["export", "m"]):
+        with pytest.raises(SystemExit) as caught:
+            cli.main(command)
+        assert caught.value.code == 2
+
+
+@pytest.mark.parametrize("command", [[], ["train"], ["predict"], ["inspect"], ["export"], ["demo"]])
+def test_help(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main([*command, "--help"])
+    assert caught.value.code == 0
+    assert "usage: gossamer" in capsys.readouterr().out
+
+
+def test_standard_input_and_the_installed_command(tmp_path, data):
+    out = tmp_path / "m.gsm"
+    done = run("train", "-", "--format", "svmlight", "-o", out, "--json", input=text().encode(), check=True)
+    assert json.loads(done.stdout)["rows"] == 400
+    done = run("train", "-", "--format", "svmlight", "-o", out, "--passes", "2", input=b"")
+    assert done.returncode == 1
+    assert b"read the data again" in done.stderr
+    done = run("train", "-", "--format", "svmlight", "-o", out, "--penalty", "l2", input=text().encode())
+    assert b"--features N" in done.stderr
+
+
+def test_a_reader_that_leaves_early(trained, data):
+    """As in `gossamer predict … | head -1`: no traceback."""
+    data.write_text(text() * 200)
+    command = [sys.executable, "-m", "gossamer", "predict", str(trained), str(data)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline()
+    process.stdout.close()
+    words = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 1
+    assert words == b""
+
+
+def test_training_starts_without_scikit_learn(data, tmp_path):
+    code = (
+        "import sys; from gossamer.cli.arguments import main; code = main(sys.argv[1:]); "
+        "print(code, any(m.split('.')[0] in ('sklearn', 'scipy', 'pandas') for m in sys.modules))"
+    )
+    for command in (
+        ["train", data, "-o", tmp_path / "m.gsm", "-q"],
+        ["predict", tmp_path / "m.gsm", data, "-o", tmp_path / "x"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *map(str, command)], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.split() == ["0", "False"]
+
+
+def test_control_c_leaves_a_model(tmp_path):
+    pipe = tmp_path / "pipe.svm"
+    os.mkfifo(pipe)
+    out = tmp_path / "m.gsm"
+    command = [sys.executable, "-m", "gossamer", "train", str(pipe), "-o", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    with pipe.open("w") as writer:
+        for _ in range(150):  # more than a block, and no end of it
+            writer.write(text())
+        writer.flush()
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        _, words = process.communicate(timeout=30)
+    assert process.returncode == 130, words
+    assert b"interrupted; model written" in words
+    assert gs.load(out).facts["rows"] > 1000
