@@ -3,8 +3,8 @@
     minimise over W:   Σ_i c_i ℓ(z_i, y_i) + λ Σ_j ω_j Ω(W_j),     λ = α Σ_i c_i
 
 An order is a function of a `Run` that does one round and returns whether anything was left to do: see `ORDERS`. No
-round increases the objective, because no update does (core/boosting.hpp), and Newton steps are halved until they do
-not.
+round increases the objective, because no update does (core/boosting/rules.hpp), and Newton steps are halved until they
+do not.
 """
 
 from __future__ import annotations
