@@ -29,7 +29,9 @@ template <class P>
 class NumberPenaltyOf final : public NumberPenalty {
  public:
   explicit NumberPenaltyOf(const P& penalty) : penalty_(penalty) {}
-  double value(std::span<const double> w, double weight) const override { return value_or_none(penalty_, w, weight); }
+  double value(std::span<const double> w, double weight) const override {
+    return P::facts.is_set ? 0.0 : block_value(penalty_, w, weight);
+  }
   double prox(double v, double s) const override { return penalty_.prox(v, s); }
   Interval subdifferential(double w) const override { return penalty_.subdifferential(w); }
   Piece piece(double w) const override { return penalty_.piece(w); }

@@ -1,30 +1,8 @@
+#include "batch/design.hpp"
 #include "bind/common.hpp"
 #include "boosting/booster.hpp"
 
 namespace gossamer {
-
-namespace {
-
-// Columns with the arrays that they are views of.
-struct HeldColumns {
-  Lines view;
-  nb::object start, row, value;
-};
-
-template <class T>
-HeldColumns sparse_columns(std::size_t rows, Vector<const std::int64_t> start, Vector<const std::int32_t> row,
-                           Vector<const T> value) {
-  return {SparseLines<T>{start.size() - 1, rows, start.data(), row.data(), value.data()}, nb::cast(start),
-          nb::cast(row), nb::cast(value)};
-}
-
-// A dense matrix, given as its transpose.
-template <class T>
-HeldColumns dense_columns(Matrix<const T> columns) {
-  return {DenseLines<T>{columns.shape(0), columns.shape(1), columns.data()}, {}, {}, nb::cast(columns)};
-}
-
-}  // namespace
 
 void bind_boosting(nb::module_& m) {
   using In = Vector<const double>;
@@ -56,25 +34,19 @@ void bind_boosting(nb::module_& m) {
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a.noconvert());
   m.def("whole_rule", &make_whole_rule, "bound"_a, "penalty"_a);
 
-  nb::class_<HeldColumns>(m, "Columns");
-  m.def("columns", &sparse_columns<double>, "rows"_a, "start"_a, "row"_a, "value"_a.noconvert());
-  m.def("columns", &sparse_columns<float>, "rows"_a, "start"_a, "row"_a, "value"_a.noconvert());
-  m.def("columns", &dense_columns<double>, "transposed"_a.noconvert());
-  m.def("columns", &dense_columns<float>, "transposed"_a.noconvert());
-
-  using Held = const HeldColumns&;
   nb::class_<Booster>(m, "Booster")
       .def_prop_ro("used", &Booster::used)
       .def("loss", &Booster::loss, Free())
       .def("penalty", &Booster::penalty, Free())
       .def(
-          "scales", [](const Booster& b, Held x, Out out) { b.scales(x.view, span_of(out)); }, "columns"_a,
-          "out"_a.noconvert(), Free())
+          "scales", [](const Booster& b, const Design& x, Out out) { b.scales(x.column_lines(), span_of(out)); },
+          "columns"_a, "out"_a.noconvert(), Free())
       .def(
           "score",
-          [](const Booster& b, Held x, GivenWeights scales, GivenWeights weights, GivenWeights factor, double slack,
-             unsigned threads, Out scores) {
-            b.score(x.view, span_of(scales), span_of(weights), span_of(factor), slack, threads, span_of(scores));
+          [](const Booster& b, const Design& x, GivenWeights scales, GivenWeights weights, GivenWeights factor,
+             double slack, unsigned threads, Out scores) {
+            b.score(x.column_lines(), span_of(scales), span_of(weights), span_of(factor), slack, threads,
+                    span_of(scores));
           },
           "columns"_a, "scales"_a.none(), "weights"_a.none(), "factor"_a.none(), "slack"_a, "threads"_a,
           "scores"_a.noconvert(), Free())
@@ -88,14 +60,14 @@ void bind_boosting(nb::module_& m) {
           "code"_a, "start"_a, "slack"_a, "threads"_a, "scores"_a.noconvert(), Free())
       .def(
           "add",
-          [](Booster& b, Held x, Vector<const std::int64_t> which, GivenWeights weights) {
-            b.add(x.view, span_of(which), span_of(weights), true);
+          [](Booster& b, const Design& x, Vector<const std::int64_t> which, GivenWeights weights) {
+            b.add(x.column_lines(), span_of(which), span_of(weights), true);
           },
           "columns"_a, "which"_a, "weights"_a.none())
       .def(
           "adopt",
-          [](Booster& b, Held x, Vector<const std::int64_t> which, GivenWeights weights) {
-            b.add(x.view, span_of(which), span_of(weights), false);
+          [](Booster& b, const Design& x, Vector<const std::int64_t> which, GivenWeights weights) {
+            b.add(x.column_lines(), span_of(which), span_of(weights), false);
           },
           "columns"_a, "which"_a, "weights"_a.none(), nb::keep_alive<1, 2>())
       .def(

@@ -8,24 +8,11 @@
 namespace gossamer {
 
 template <class P>
-  requires requires(const P& p, std::span<const double> w) { p.value(w, 1.0); } ||
-           requires(const P& p) { p.value(1.0); }
 double block_value(const P& p, std::span<const double> w, double weight) {
   if constexpr (requires { p.value(w, weight); }) {
     return p.value(w, weight);
   } else {
     return weight * sum_over(w, [&p](double x) { return p.value(x); });
-  }
-}
-
-// The same, and 0 for a set.
-template <class P>
-double value_or_none(const P& p, std::span<const double> w, double weight) {
-  constexpr bool is_set = requires { requires P::facts.is_set; } || !requires { block_value(p, w, weight); };
-  if constexpr (is_set) {
-    return 0;
-  } else {
-    return block_value(p, w, weight);
   }
 }
 

@@ -44,10 +44,10 @@ def columns_of(matrix: Any) -> Any:
             csc.sum_duplicates()
         value = csc.data if csc.data.dtype in (np.float32, np.float64) else csc.data.astype(np.float64)
         start, row = np.ascontiguousarray(csc.indptr, np.int64), np.ascontiguousarray(csc.indices, np.int32)
-        return _core.columns(csc.shape[0], start, row, np.ascontiguousarray(value))
+        return _core.Design.sparse(start, row, np.ascontiguousarray(value), csc.shape[0], False, 1)
     single = isinstance(matrix, np.ndarray) and matrix.dtype == np.float32
     dense = np.asarray(matrix, np.float32 if single else np.float64)
-    return _core.columns(np.ascontiguousarray(dense.T))
+    return _core.Design.dense(np.ascontiguousarray(dense.T), False, 1)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
     minimise over W:   Σ_i c_i ℓ(z_i, y_i) + λ Σ_j ω_j Ω(W_j),     λ = α Σ_i c_i
 
 An order is a function of a `Run` that does one round and returns whether it is not yet at the optimum: see `ORDERS`. No
-round increases the objective: no update does (core/boosting), and Newton steps are halved until they do not.
+round increases the objective: no update does (core/boosting/rules.hpp), and Newton steps are halved until they do not.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Blocks are single weights (ℓ1, elastic net, …), rows of W (one feature over all outputs), or the user's groups. Every
 iteration is one proximal Newton step on a working set: the loss is replaced by its quadratic model, which is minimised
-block by block; see core/batch. For squared loss the model is exact.
+block by block; see core/batch/coordinate.hpp. For squared loss the model is exact.
 
 Friedman, Hastie, Tibshirani: Regularization paths for generalized linear models via coordinate descent, JSS 2010; Yuan,
 Ho, Lin: An improved GLMNET for ℓ1-regularized logistic regression, JMLR 2012.
