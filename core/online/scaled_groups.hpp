@@ -1,6 +1,6 @@
 // Weights of groups of features as w_j = scale_g · u_j, for rules that only ever scale a whole group: scaling is one
-// multiplication, and the norm of a group is |scale_g| ‖u_g‖ with ‖u_g‖² kept up to date as members change. A group that
-// reaches zero starts a new generation; members of an older one read as zero.
+// multiplication, and the norm of a group is |scale_g| ‖u_g‖ with ‖u_g‖² kept up to date as members change. A group
+// that reaches zero starts a new generation; members of an older one read as zero.
 //
 // Rounding: Σ u² is kept in two doubles and summed afresh once a group has had as many changes as it has members, so
 // that it neither drifts nor cancels, at a cost of O(1) a change.
