@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -1217,8 +1217,6 @@ class Box(_Set):
 class _GroupBall(_Ball):
     """{Σ_g ‖W_g‖ ≤ radius}: groups are rows, or the user's."""
 
-    _compiled_prox: ClassVar[Any]
-
     radius: float = 1.0
     groups: Any = None
 
@@ -1228,7 +1226,10 @@ class _GroupBall(_Ball):
 
     def whole_prox(self, setup: Setup) -> Any:
         groups = _feature_groups(self.groups, setup.features)
-        return self._compiled_prox(self.radius, groups, setup.features, setup.outputs)
+        return self._ball_prox()(self.radius, groups, setup.features, setup.outputs)
+
+    def _ball_prox(self) -> Any:
+        raise NotImplementedError
 
 
 @PENALTIES.part("group_l2_ball")
@@ -1257,7 +1258,8 @@ class GroupL2Ball(_GroupBall):
     def _project(self, v: Array, out: Array | None) -> Array:
         return project_group_l2_ball(v, self.radius, self.groups, out=out)
 
-    _compiled_prox = staticmethod(_core.group_l2_ball_prox)
+    def _ball_prox(self) -> Any:
+        return _core.group_l2_ball_prox
 
 
 @PENALTIES.part("group_linf_ball")
@@ -1289,7 +1291,8 @@ class GroupLInfBall(_GroupBall):
     def reach(self, alpha: float, start: float) -> float | None:
         return None  # ‖W_g‖∞ does not bound ‖W_g‖₂
 
-    _compiled_prox = staticmethod(_core.group_linf_ball_prox)
+    def _ball_prox(self) -> Any:
+        return _core.group_linf_ball_prox
 
 
 @PENALTIES.part("kl")
