@@ -140,7 +140,6 @@ void bind_learner(nb::module_& m) {
           },
           "features"_a.noconvert(), "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
       .def("grown", &Learner::grown, "features"_a, "outputs"_a, Free())
-      .def("fresh", &Learner::fresh, Free())
       .def("state",
            [](Learner& learner) {
              Saving saving;

@@ -115,8 +115,6 @@ class Learner {
   void visit(StateVisitor& f);
   // A learner with the same state for more features or outputs, or for fewer features.
   std::unique_ptr<Learner> grown(std::size_t features, std::size_t outputs);
-  // A new learner of the same kind.
-  std::unique_ptr<Learner> fresh() const { return made(setup_.features, setup_.outputs); }
 
   std::size_t features() const { return setup_.features; }
   std::size_t outputs() const { return setup_.cells(); }
