@@ -6,37 +6,42 @@ CXX_FILES := $(wildcard core/*/*.hpp core/*/*.cpp tests/*/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 
-.PHONY: demo test lint format bench reproduce sanitize fuzz clean
+.PHONY: demo test lint format docs-tables bench reproduce sanitize fuzz clean
+.NOTPARALLEL:  # one pip at a time
 
 demo: .venv/installed
 	$(BIN)/gossamer demo
 
-test: .venv/installed
+test: .venv/installed .venv/dev
 	$(BIN)/python -m pytest -n auto tests README.md CONTRIBUTING.md
 	$(BIN)/python -m pytest -q --doctest-modules --pyargs gossamer
 
-lint: .venv/installed
+lint: .venv/installed .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: .venv/ready
+format: .venv/dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
+
+# The tables of the guides that say what goes with what.
+docs-tables: .venv/installed
+	$(BIN)/python docs/tables.py
 
 bench: .venv/installed .venv/peers
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 # The papers' tables and figures, all or some: ARGS="F10 R1 --quick".
-reproduce: .venv/installed
+reproduce: .venv/installed .venv/dev
 	$(BIN)/python -m experiments $(ARGS)
 
 # The core and the tests under the address and undefined-behaviour sanitizers, installed beside the usual build.
 SANITIZED := build/sanitize
-sanitize: .venv/installed
+sanitize: .venv/installed .venv/dev
 	$(PIP) install -q . $(BUILD) --upgrade --target $(SANITIZED)/site -Cbuild-dir=$(SANITIZED)/cmake \
 	  -Ccmake.define.GOSSAMER_SANITIZE=ON
 	PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
@@ -44,7 +49,7 @@ sanitize: .venv/installed
 	  $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),tests)
 
 # The parsers, then the readers and the model loader, on hostile inputs, under the sanitizers; ARGS is how many seconds each.
-fuzz: .venv/installed
+fuzz: .venv/installed .venv/dev
 	mkdir -p $(SANITIZED)
 	$(CXX) -std=c++20 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Icore tests/fuzz/parsers.cpp \
 	  core/text/*.cpp core/base/memory.cpp -o $(SANITIZED)/parsers
@@ -58,18 +63,24 @@ fuzz: .venv/installed
 clean:
 	rm -rf .venv build
 
-.venv/ready: pyproject.toml
+# What a user needs to build and run the library; then what only its developers need, with versions that fit both.
+RUNTIME := numpy scipy scikit-learn
+.venv/tools: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(PIP) install -q --upgrade pip
-	$(PIP) install -q --group dev numpy scipy scikit-learn
+	$(PIP) install -q --group build $(RUNTIME)
 	touch $@
 
-.venv/peers: .venv/ready
+.venv/dev: .venv/tools
+	$(PIP) install -q --group dev $(RUNTIME)
+	touch $@
+
+.venv/peers: .venv/dev
 	$(PIP) install -q --group bench
 	touch $@
 
 # A plain install, as users have it; the stub of the core is copied back for type checkers and editors.
-.venv/installed: .venv/ready $(SOURCES)
+.venv/installed: .venv/tools $(SOURCES)
 	$(PIP) install -q . $(BUILD)
 	cp "$$($(BIN)/python -c 'import gossamer._core as c, pathlib; print(pathlib.Path(c.__file__).parent)')/_core.pyi" src/gossamer/
 	touch $@

@@ -77,9 +77,9 @@ def quality(names, method):
         ordered = np.argsort(y, kind="stable")
         for order in ("random", "by label"):
             if order == "random":
-                path = gs.OnlineClassifierCV(method=method, random_state=0).fit(X, y)
+                path = gs.OnlineClassifierCV(method=method, select="best", random_state=0).fit(X, y)
             else:
-                path = gs.OnlineClassifierCV(method=method, shuffle=False).fit(X[ordered], y[ordered])
+                path = gs.OnlineClassifierCV(method=method, select="best", shuffle=False).fit(X[ordered], y[ordered])
             losses = test_losses(path, Xt, yt)
             chosen = int(np.flatnonzero(path.alphas_ == path.alpha_)[0])
             over = 100 * (losses[chosen] / losses.min() - 1)

@@ -72,7 +72,7 @@ def run(size):
 def _topic(X, y, test, size):
     """Return the curves of one topic: features and test loss by round, or by number of words for ℓ2."""
     strengths = size.pick(np.geomspace(3e-4, 1e-5, 8), np.geomspace(3e-2, 3e-3, 4))
-    chosen = gs.BatchClassifierCV(alphas=strengths, cv=5, rule="best", tol=1e-3).fit(X, y)
+    chosen = gs.BatchClassifierCV(alphas=strengths, cv=5, select="best", tol=1e-3).fit(X, y)
     ours = gs.BoostingClassifier("l1", chosen.alpha_, batch=30).fit(X, y, validation=test)
     alpha = _smooth_strength(X, y, size)
     smooth = gs.BoostingClassifier("smooth_l1", alpha, batch=1, max_rounds=size.pick(700, 100))
@@ -116,7 +116,7 @@ def _by_information(X, y, test, size):
     losses = []
     for count in counts:
         words = np.sort(order[:count])
-        model = gs.BatchClassifierCV(penalty="l2_squared", alphas=(1e-3, 1e-4, 1e-5, 1e-6), rule="best", tol=1e-3)
+        model = gs.BatchClassifierCV(penalty="l2_squared", alphas=(1e-3, 1e-4, 1e-5, 1e-6), select="best", tol=1e-3)
         margins = model.fit(X[:, words], y).decision_function(test[0][:, words])
         losses.append(float(np.mean(gs.Logistic().value(margins, test[1]))))
     return {"features": counts, "loss": losses}

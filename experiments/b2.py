@@ -42,7 +42,7 @@ def run(size):
             "none", 0, features="products", loss=LOSS, order="greedy", batch=1, max_rounds=rounds
         )
         greedy, _ = _path(classical.fit(X, y, validation=(X_test, y_test)), y_test)
-        lasso = gs.BatchRegressorCV("squared", "l1", 20, rule="best").fit(X, y)
+        lasso = gs.BatchRegressorCV("squared", "l1", 20, select="best").fit(X, y)
         hinge = _chosen(_hinge, (1e-3, 1e-2, 1e-1), X, y, size)
         errors = {
             "ℓ1 booster": ours[-1],

@@ -33,7 +33,7 @@ def run(size):
     rows = slice(size.pick(None, 1000))
     X, y, seconds = reuters.X[rows], reuters.y[rows], size.pick(3.0, 0.05)
     strengths = np.geomspace(*size.pick((1e-4, 5e-6, 7), (3e-2, 3e-3, 3)))
-    chosen = gs.BatchClassifierCV(alphas=strengths, rule="best", fit_intercept=False).fit(X, y).alpha_
+    chosen = gs.BatchClassifierCV(alphas=strengths, select="best", fit_intercept=False).fit(X, y).alpha_
     table = [f"| α | radius | {' | '.join(f'{method}, {part} rows' for method, part in RUNS)} |", "|---" * 6 + "|"]
     for alpha in size.pick((5 * chosen, chosen, chosen / 3), (chosen,)):
         found, radius = _ball(X, y, alpha, seconds, size)

@@ -40,7 +40,7 @@ def run(size):
         order = np.random.default_rng(0).permutation(len(D.y))[: size.pick(None, 1000)]
         X, y = normalize(D.X[order]), D.y[order]
         strengths = np.geomspace(*size.pick((1e-4, 3e-7, 9), (1e-2, 1e-3, 3)))
-        batch = gs.BatchClassifierCV(alphas=strengths, rule="best", fit_intercept=False, tol=1e-2).fit(X, y)
+        batch = gs.BatchClassifierCV(alphas=strengths, select="best", fit_intercept=False, tol=1e-2).fit(X, y)
         radius = float(np.abs(batch.coef_).sum())
         found = {times: _both(times * radius, X, y, size) for times in (0.1, 0.3, 1, 3)}
         for times, (projected, multiplied) in found.items():

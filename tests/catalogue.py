@@ -29,6 +29,7 @@ class LossEntry:
     outputs: int = 0  # width of a row of z; 0 for a scalar loss
     kink: Callable = lambda z, y: math.inf  # how far z is from the nearest kink
     tight: bool = True  # the smoothness is reached, not only a bound
+    least: float | None = None  # targets are counts from here on
 
     def shape(self, n):
         return (n, self.outputs) if self.outputs else (n,)
@@ -68,7 +69,9 @@ LOSSES = [
     LossEntry("huber, δ = 0.01", gs.Huber(delta=0.01), reals),
     LossEntry("quantile", gs.Quantile(), reals, kink=lambda z, y: abs(z - y)),
     LossEntry("quantile, q = 0.9", gs.Quantile(q=0.9), reals, kink=lambda z, y: abs(z - y)),
-    LossEntry("poisson", gs.Poisson(), counts),
+    LossEntry("poisson", gs.Poisson(), counts, least=0.0),
+    LossEntry("gamma", gs.Gamma(), counts.map(lambda y: y + 0.5), least=1.0),
+    *(LossEntry(f"tweedie, p = {p}", gs.Tweedie(power=p), counts, least=0.0) for p in (1.5, 1.1, 1.9)),
     LossEntry("multinomial", gs.Multinomial(), classes, outputs=3),
     LossEntry("multiclass hinge", gs.MulticlassHinge(), classes, outputs=3, kink=multiclass_kink),
     LossEntry("multitask logistic", gs.Multitask("logistic"), rows_of(signs), outputs=3),
@@ -104,6 +107,8 @@ class Entry:
     size: float = 0.0  # how far the set reaches, where rounding is measured by it
     sharp: bool = False  # accurate to the size of the set even where v is huge beside it
     has_dual: bool = True
+    couples: bool = False  # features, where the lists of tests/online/matrix.py do not say so
+    constrains: bool = False  # the same
 
     def unit(self, v):
         """Return what rounding errors are relative to."""
@@ -151,6 +156,17 @@ PENALTIES = [
     norm("sparse group l2, ρ = 1", gs.SparseGroupL2(l1_ratio=1)),
     norm("sparse group l2, groups", gs.SparseGroupL2(0.25, GROUPS, ONE_A_GROUP), SIX, adds_up=False),
     norm("sparse group l2, labels", gs.SparseGroupL2(0.75, LABELS, [0.0, 1.0, 1.0]), SIX, adds_up=False),
+    *(
+        Entry(
+            f"non-negative group l2, {name}",
+            gs.NonNegativeGroupL2(g, a),
+            shapes,
+            adds_up=True,
+            constrains=True,
+            couples=g is not None,
+        )
+        for name, g, a, shapes in (("rows", None, None, ANY_SHAPE), ("groups, weights", GROUPS, ONE_A_GROUP, SIX))
+    ),
     Entry("kl", gs.KL(), FILLED, adds_up=False, size=1.0, sharp=True, has_dual=False),
     Entry(
         "kl, prior",

@@ -254,6 +254,12 @@ def rule_for(method, penalty, alpha, shape):
     return {rule.__name__: rule for rule in rules}[type(method).__name__](method, penalty, alpha, shape)
 
 
+def steep(loss):
+    """Return whether slopes grow exponentially where the score is wrong."""
+    far, one = np.array([-50.0, 50.0]), np.ones(2)
+    return loss.kind != "multiclass" and np.abs(reference.loss_slope(loss, far, one)).max() > 1e9
+
+
 class Intercept:
     """Never penalised, and free of scale: b − ½ · (largest |slope|) · slope / √(Σ slope²), each output by itself.
 
@@ -262,7 +268,7 @@ class Intercept:
 
     def __init__(self, k, loss):
         self.b, self.largest, self.squares = np.zeros(k), np.zeros(k), np.zeros(k)
-        self.most = 1.0 if isinstance(loss, (gs.Exponential, gs.Poisson)) else np.inf
+        self.most = 1.0 if steep(loss) else np.inf
 
     def learn(self, slope):
         self.largest = np.maximum(self.largest, np.minimum(np.abs(slope), self.most))

@@ -44,6 +44,11 @@ LOSS_VALUES = {
     ),
     "Quantile": lambda loss, z, y: pinball(loss.q, y - z),
     "Poisson": lambda _, z, y: exp_with_tangent(z) - y * z,
+    "Gamma": lambda _, z, y: y * exp_with_tangent(-z) + z,
+    "Tweedie": lambda loss, z, y: (
+        exp_with_tangent((2 - loss.power) * z) / (2 - loss.power)
+        + y * exp_with_tangent((1 - loss.power) * z) / (loss.power - 1)
+    ),
     "Multinomial": lambda _, z, y: np.logaddexp.reduce(z, axis=1) - z[np.arange(len(y)), y],
     "MulticlassHinge": lambda _, z, y: np.max(z + 1 - np.eye(z.shape[1])[y], axis=1) - z[np.arange(len(y)), y],
     "Multitask": lambda loss, z, y: np.sum(loss_value(loss.loss, z, y), axis=1),
@@ -70,6 +75,10 @@ LOSS_SLOPES = {
     "Huber": lambda loss, z, y: np.clip(z - y, -loss.delta, loss.delta),
     "Quantile": lambda loss, z, y: np.select([z < y, z > y], [-loss.q, 1 - loss.q], 0.0),
     "Poisson": lambda _, z, y: np.exp(np.minimum(z, 600)) - y,
+    "Gamma": lambda _, z, y: 1 - y * np.exp(np.minimum(-z, 600)),
+    "Tweedie": lambda loss, z, y: (
+        np.exp(np.minimum((2 - loss.power) * z, 600)) - y * np.exp(np.minimum((1 - loss.power) * z, 600))
+    ),
     "Multinomial": lambda _, z, y: softmax(z, axis=1) - np.eye(z.shape[1])[y],
     "MulticlassHinge": lambda _, z, y: hinge_rows(z, y),
     "Multitask": lambda loss, z, y: loss_slope(loss.loss, z, y),
@@ -79,6 +88,8 @@ LOSS_LINKS = {
     "Logistic": lambda _, z: expit(z),
     "Exponential": lambda _, z: expit(2 * z),
     "Poisson": lambda _, z: np.exp(np.minimum(z, 600)),
+    "Gamma": lambda _, z: np.exp(np.minimum(z, 600)),
+    "Tweedie": lambda _, z: np.exp(np.minimum(z, 600)),
     "Multinomial": lambda _, z: softmax(z, axis=-1),
     "Multitask": lambda loss, z: loss_link(loss.loss, z),
 }
@@ -100,7 +111,7 @@ def loss_link(loss, z):
 
 
 def feature_groups(groups, d):
-    """Return the groups as lists of features; groups are lists of features already, or one label a feature."""
+    """Return the groups as lists of features; groups are lists of features already, or one label per feature."""
     if groups is None:
         return [[j] for j in range(d)]
     if isinstance(groups[0], (int, np.integer, str)):
@@ -309,6 +320,20 @@ class BlockSparseL2(BlockL2):
         return norm2(soft(u, self.ratio)) - (1 - self.ratio) * weight
 
 
+class BlockNonNegativeL2(BlockL2):
+    def norm(self, x, weight):
+        return math.inf if np.any(x < 0) else super().norm(x, weight)
+
+    def prox(self, x, s, weight):
+        return super().prox(np.maximum(x, 0), s, weight)
+
+    def dual(self, x, weight):
+        return super().dual(np.maximum(x, 0), weight)
+
+    def outside(self, u, weight):
+        return super().outside(np.maximum(u, 0), weight)
+
+
 class Blockwise:
     def __init__(self, block, blocks=blocks):
         self.block, self.blocks = block, blocks
@@ -515,6 +540,7 @@ TWINS = {
     "GroupL2": Blockwise(BlockL2),
     "GroupLInf": Blockwise(BlockLInf),
     "SparseGroupL2": Blockwise(BlockSparseL2),
+    "NonNegativeGroupL2": Blockwise(BlockNonNegativeL2),
     "KL": KL(),
     "NoPenalty": NoPenalty(),
     "Simplex": Simplex(),

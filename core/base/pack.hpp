@@ -27,6 +27,7 @@ inline Pack load(const double* p) {
   std::memcpy(&x, p, sizeof x);
   return x;
 }
+[[gnu::always_inline]] inline Quad load_four(const float* p) { return Quad{p[0], p[1], p[2], p[3]}; }
 [[gnu::always_inline]] inline void store_four(double* p, Quad x) { std::memcpy(p, &x, sizeof x); }
 
 inline Pack spread(double x) { return Pack{x, x}; }

@@ -1,14 +1,14 @@
-// Coordinate descent with working sets, for one output and penalties that are sums over features:
+// Coordinate descent with working sets, for penalties that are sums over blocks b of features:
 //
-//     minimise over w, b:   F(w) = Σ_i p_i ℓ(<w, x_i> + b, y_i) + α Σ_j a_j φ(w_j)
+//     minimise over W, b:   F(W) = Σ_i p_i ℓ(x_i W + b, y_i) + α Σ_b Ω(W_b)
 //
-// One round is one proximal Newton step on a working set. The loss is replaced by its quadratic model at w,
+// One round is one proximal Newton step on a working set. The loss is replaced by its quadratic model at W,
 //
-//     Q(d) = <g, d> + ½ Σ_i h_i (Xd)_i² + α Σ_j a_j φ(w_j + d_j),     h_i = p_i ℓ''(z_i),
+//     Q(D) = <G, D> + ½ Σ_i (x_i D) H_i (x_i D)ᵀ + α Σ_b Ω(W_b + D_b),     H_i the curvature of p_i ℓ at z_i,
 //
-// which is minimised by cyclic coordinate descent over the working set to a share of the present violation, and the
-// step is shortened until F falls. For squared loss the model is the loss and no line search is needed. The working set
-// holds the features with a weight and those that violate optimality most; it may double in every round.
+// which is minimised by cyclic descent over the working set to a share of the present violation, and the step is
+// shortened until F falls. For squared loss the model is the loss and no line search is needed. The working set holds
+// the blocks with a weight and those that violate optimality most; it may double in every round.
 //
 // ℓ needs a curvature. The intercept is a coordinate of the model without a penalty, and after the step it is exact.
 //
@@ -20,17 +20,16 @@
 #include <span>
 
 #include "batch/design.hpp"
-#include "batch/gradients.hpp"
+#include "catalogue/list.hpp"
 #include "catalogue/penalties.hpp"
+#include "catalogue/summed_loss.hpp"
 
 namespace gossamer {
-
-using CoordinatePenalty = std::variant<L1, L2Squared, Berhu, ElasticNet, NonNegativeL1, Box>;
 
 // How a solver stands after a round.
 struct Standing {
   double loss = 0;       // Σ p ℓ
-  double violation = 0;  // how far −g is from α ∂Ω(w), the largest over features
+  double violation = 0;  // how far −G is from α ∂Ω(W), the largest over blocks
   std::size_t epochs = 0, working = 0;
   double step = 1;       // of the line search
   bool growing = false;  // the working set had no room for all that violate
@@ -40,7 +39,7 @@ class CoordinateSolver {
  public:
   virtual ~CoordinateSolver() = default;
   virtual Standing start(std::span<const double> W, std::span<const double> b, double alpha) = 0;
-  // One proximal Newton step: coordinate descent until its violation is `share` of the present one.
+  // One proximal Newton step: descent until its violation is `share` of the present one.
   virtual Standing round(double alpha, double share, std::size_t max_epochs) = 0;
   virtual std::span<const double> weights() const = 0;    // d × k
   virtual std::span<const double> intercept() const = 0;  // k
@@ -48,17 +47,15 @@ class CoordinateSolver {
   virtual std::span<const double> gradient() const = 0;   // d × k
 };
 
-// The design and the loss must outlive the solver. `weights` a_j are one a feature, or empty for all ones.
-std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, const MeanLoss& loss,
-                                                         const CoordinatePenalty& penalty,
+// For one output and penalties on single numbers: blocks are single weights. The design and the loss must outlive the
+// solver. `weights` are one per feature, or empty for all ones.
+std::unique_ptr<CoordinateSolver> make_coordinate_solver(const Design& design, const SummedLoss& loss,
+                                                         const NumberPenalties::Variant& penalty,
                                                          std::span<const double> weights, bool fit_intercept);
 
-// Penalties on blocks of numbers: norms of the whole block, or sums over it.
-using BlockwiseOrElementwise = std::variant<L2, LInf, SparseL2, L1, L2Squared, Berhu, ElasticNet, NonNegativeL1>;
-
-// Blocks are rows of W, or groups of them (members, starts as in blocks.hpp); `weights` are one a block, or empty.
-std::unique_ptr<CoordinateSolver> make_block_solver(const Design& design, const MeanLoss& loss,
-                                                    const BlockwiseOrElementwise& penalty,
+// Blocks are rows of W, or groups of them (members, starts as in blocks.hpp); `weights` are one per block, or empty.
+std::unique_ptr<CoordinateSolver> make_block_solver(const Design& design, const SummedLoss& loss,
+                                                    const BlockPenalties::Variant& penalty,
                                                     std::span<const double> weights,
                                                     std::span<const std::int64_t> members,
                                                     std::span<const std::int64_t> starts, bool fit_intercept);

@@ -1,7 +1,7 @@
 #include "batch/coordinate.hpp"
 #include "batch/design.hpp"
-#include "batch/gradients.hpp"
 #include "bind/common.hpp"
+#include "catalogue/summed_loss.hpp"
 
 namespace gossamer {
 
@@ -30,16 +30,6 @@ void bind_design(nb::class_<Design>& design) {
         return std::make_unique<Design>(DenseLines<T>{lines.shape(0), lines.shape(1), lines.data()}, by_rows, threads);
       },
       "lines"_a.noconvert(), "by_rows"_a, "threads"_a, nb::keep_alive<0, 1>());
-}
-
-template <class L>
-void bind_mean_loss(nb::module_& m) {
-  m.def(
-      "mean_loss",
-      [](const L& loss, std::size_t outputs, Matrix<const double> y, Vector<const double> p, unsigned threads) {
-        return make_mean_loss(loss, p.size(), outputs, y.data(), p.data(), threads);
-      },
-      "loss"_a, "outputs"_a, "y"_a, "p"_a, "threads"_a, nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>());
 }
 
 }  // namespace
@@ -81,23 +71,23 @@ void bind_batch(nb::module_& m) {
           },
           "kept"_a, "count"_a, Free());
 
-  nb::class_<MeanLoss>(m, "MeanLoss")
-      .def_prop_ro("has_curvature", &MeanLoss::has_curvature)
+  nb::class_<SummedLoss>(m, "MeanLoss")
+      .def_prop_ro("has_curvature", &SummedLoss::has_curvature)
       .def(
           "value",
-          [](const MeanLoss& loss, Matrix<const double> Z, Vector<const double> b) {
+          [](const SummedLoss& loss, Matrix<const double> Z, Vector<const double> b) {
             return loss.value(Z.data(), b.data());
           },
           "Z"_a, "b"_a, Free())
       .def(
           "slopes",
-          [](const MeanLoss& loss, Matrix<const double> Z, Vector<const double> b, Matrix<double> S) {
+          [](const SummedLoss& loss, Matrix<const double> Z, Vector<const double> b, Matrix<double> S) {
             return loss.slopes(Z.data(), b.data(), S.data());
           },
           "Z"_a, "b"_a, "S"_a.noconvert(), Free())
       .def(
           "best_slopes",
-          [](const MeanLoss& loss, Matrix<const double> Z, Vector<double> b, Matrix<double> S) {
+          [](const SummedLoss& loss, Matrix<const double> Z, Vector<double> b, Matrix<double> S) {
             const BestIntercept best = loss.best_intercept(Z.data(), b.data());
             std::copy(best.b.begin(), best.b.end(), b.data());
             return loss.slopes(Z.data(), best, S.data());
@@ -105,15 +95,19 @@ void bind_batch(nb::module_& m) {
           "Z"_a, "b"_a.noconvert(), "S"_a.noconvert(), Free())
       .def(
           "curvatures",
-          [](const MeanLoss& loss, Matrix<const double> Z, Vector<const double> b, Matrix<double> h) {
+          [](const SummedLoss& loss, Matrix<const double> Z, Vector<const double> b, Matrix<double> h) {
             loss.curvatures(Z.data(), b.data(), h.data());
           },
           "Z"_a, "b"_a, "h"_a.noconvert(), Free())
       .def(
-          "conjugate", [](const MeanLoss& loss, Matrix<const double> S) { return loss.conjugate(S.data()); }, "S"_a,
+          "conjugate", [](const SummedLoss& loss, Matrix<const double> S) { return loss.conjugate(S.data()); }, "S"_a,
           Free());
-  bind_mean_loss<ScalarLoss>(m);
-  bind_mean_loss<MulticlassLoss>(m);
+  m.def(
+      "mean_loss",
+      [](const AnyLoss& loss, std::size_t outputs, Matrix<const double> y, Vector<const double> p, unsigned threads) {
+        return make_summed_loss(loss, p.size(), outputs, y.data(), p.data(), threads);
+      },
+      "loss"_a, "outputs"_a, "y"_a, "p"_a, "threads"_a, nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>());
 
   nb::class_<Standing>(m, "Standing")
       .def_ro("loss", &Standing::loss)
@@ -138,7 +132,7 @@ void bind_batch(nb::module_& m) {
                    [](nb::handle self) { return shown(nb::cast<CoordinateSolver&>(self).gradient(), self); });
   m.def(
       "block_solver",
-      [](const Design& design, const MeanLoss& loss, const BlockwiseOrElementwise& penalty, Weights weights,
+      [](const Design& design, const SummedLoss& loss, const BlockPenalties::Variant& penalty, GivenWeights weights,
          Indices members, Indices starts, bool fit_intercept) {
         return make_block_solver(design, loss, penalty, span_of(weights), span_of(members), span_of(starts),
                                  fit_intercept);
@@ -147,7 +141,7 @@ void bind_batch(nb::module_& m) {
       nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), Free());
   m.def(
       "coordinate_solver",
-      [](const Design& design, const MeanLoss& loss, const CoordinatePenalty& penalty, Weights weights,
+      [](const Design& design, const SummedLoss& loss, const NumberPenalties::Variant& penalty, GivenWeights weights,
          bool fit_intercept) { return make_coordinate_solver(design, loss, penalty, span_of(weights), fit_intercept); },
       "design"_a, "loss"_a, "penalty"_a, "weights"_a.none(), "fit_intercept"_a, nb::keep_alive<0, 1>(),
       nb::keep_alive<0, 2>(), Free());

@@ -1,52 +1,26 @@
+#include "batch/design.hpp"
 #include "bind/common.hpp"
 #include "boosting/booster.hpp"
 
 namespace gossamer {
 
-namespace {
-
-// Columns with the arrays that they are views of.
-struct HeldColumns {
-  Columns view;
-  nb::object start, row, value;
-};
-
-template <class T>
-HeldColumns sparse_columns(std::size_t rows, Vector<const std::int64_t> start, Vector<const std::int32_t> row,
-                           Vector<const T> value) {
-  static const std::int32_t none = 0;  // a matrix without entries is sparse too
-  return {ColumnsOf<T>{rows, start.size() - 1, start.data(), row.size() ? row.data() : &none, value.data()},
-          nb::cast(start), nb::cast(row), nb::cast(value)};
-}
-
-// A dense matrix, given as its transpose.
-template <class T>
-HeldColumns dense_columns(Matrix<const T> columns) {
-  return {
-      ColumnsOf<T>{columns.shape(1), columns.shape(0), nullptr, nullptr, columns.data()}, {}, {}, nb::cast(columns)};
-}
-
-}  // namespace
-
 void bind_boosting(nb::module_& m) {
   using In = Vector<const double>;
   using Out = Vector<double>;
-  nb::class_<SmoothL1>(m, "SmoothL1").def(nb::init<>());
-  nb::class_<Ada>(m, "Ada").def(nb::init<double>(), "room"_a);
-  nb::class_<Grad>(m, "Grad").def(nb::init<double>(), "smoothness"_a);
+  Joined<BoundTypes, List<SmoothL1>>::each([&]<class T> { bind_part<T>(m); });
 
-  nb::class_<Rule>(m, "Rule")
-      .def("scale", &Rule::scale, "largest"_a, "squares"_a)
+  nb::class_<BoostingRule>(m, "Rule")
+      .def("scale", &BoostingRule::scale, "largest"_a, "squares"_a)
       .def(
           "minimise",
-          [](const Rule& rule, In up, In down, double a, double lambda, In w, Out next) {
+          [](const BoostingRule& rule, In up, In down, double a, double lambda, In w, Out next) {
             RuleScratch scratch;
             rule.minimise({span_of(up), span_of(down)}, a, lambda, span_of(w), span_of(next), scratch);
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a.noconvert())
       .def(
           "gain",
-          [](const Rule& rule, In up, In down, double a, double lambda, In w, In next) {
+          [](const BoostingRule& rule, In up, In down, double a, double lambda, In w, In next) {
             return rule.gain({span_of(up), span_of(down)}, a, lambda, span_of(w), span_of(next));
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a);
@@ -60,25 +34,19 @@ void bind_boosting(nb::module_& m) {
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a.noconvert());
   m.def("whole_rule", &make_whole_rule, "bound"_a, "penalty"_a);
 
-  nb::class_<HeldColumns>(m, "Columns");
-  m.def("columns", &sparse_columns<double>, "rows"_a, "start"_a, "row"_a, "value"_a.noconvert());
-  m.def("columns", &sparse_columns<float>, "rows"_a, "start"_a, "row"_a, "value"_a.noconvert());
-  m.def("columns", &dense_columns<double>, "transposed"_a.noconvert());
-  m.def("columns", &dense_columns<float>, "transposed"_a.noconvert());
-
-  using Held = const HeldColumns&;
   nb::class_<Booster>(m, "Booster")
       .def_prop_ro("used", &Booster::used)
       .def("loss", &Booster::loss, Free())
       .def("penalty", &Booster::penalty, Free())
       .def(
-          "scales", [](const Booster& b, Held x, Out out) { b.scales(x.view, span_of(out)); }, "columns"_a,
-          "out"_a.noconvert(), Free())
+          "scales", [](const Booster& b, const Design& x, Out out) { b.scales(x.column_lines(), span_of(out)); },
+          "columns"_a, "out"_a.noconvert(), Free())
       .def(
           "score",
-          [](const Booster& b, Held x, Weights scales, Weights weights, Weights factor, double slack, unsigned threads,
-             Out scores) {
-            b.score(x.view, span_of(scales), span_of(weights), span_of(factor), slack, threads, span_of(scores));
+          [](const Booster& b, const Design& x, GivenWeights scales, GivenWeights weights, GivenWeights factor,
+             double slack, unsigned threads, Out scores) {
+            b.score(x.column_lines(), span_of(scales), span_of(weights), span_of(factor), slack, threads,
+                    span_of(scores));
           },
           "columns"_a, "scales"_a.none(), "weights"_a.none(), "factor"_a.none(), "slack"_a, "threads"_a,
           "scores"_a.noconvert(), Free())
@@ -92,14 +60,14 @@ void bind_boosting(nb::module_& m) {
           "code"_a, "start"_a, "slack"_a, "threads"_a, "scores"_a.noconvert(), Free())
       .def(
           "add",
-          [](Booster& b, Held x, Vector<const std::int64_t> which, Weights weights) {
-            b.add(x.view, span_of(which), span_of(weights), true);
+          [](Booster& b, const Design& x, Vector<const std::int64_t> which, GivenWeights weights) {
+            b.add(x.column_lines(), span_of(which), span_of(weights), true);
           },
           "columns"_a, "which"_a, "weights"_a.none())
       .def(
           "adopt",
-          [](Booster& b, Held x, Vector<const std::int64_t> which, Weights weights) {
-            b.add(x.view, span_of(which), span_of(weights), false);
+          [](Booster& b, const Design& x, Vector<const std::int64_t> which, GivenWeights weights) {
+            b.add(x.column_lines(), span_of(which), span_of(weights), false);
           },
           "columns"_a, "which"_a, "weights"_a.none(), nb::keep_alive<1, 2>())
       .def(
@@ -124,10 +92,11 @@ void bind_boosting(nb::module_& m) {
       .def("margins", [](const Booster& b) { return copied(b.margins()); });
   m.def(
       "booster",
-      [](const BoostingLoss& loss, std::size_t rows, std::size_t outputs, In y, Weights weights, double lambda,
-         const Bound& bound, const RuleForm& penalty, std::optional<std::variant<L2, LInf>> whole) {
-        return make_booster(loss, {rows, outputs, numbers(y), numbers(weights), lambda}, make_rule(bound, penalty),
-                            make_rule(Grad{1.0}, penalty), whole ? make_whole_rule(bound, *whole) : nullptr);
+      [](const AnyLoss& loss, std::size_t rows, std::size_t outputs, In y, GivenWeights weights, double lambda,
+         const Bound& bound, const RuleForm& penalty, std::optional<RuleForm> whole) {
+        return std::make_unique<Booster>(loss, BoosterSetup{rows, outputs, numbers(y), numbers(weights), lambda},
+                                         make_rule(bound, penalty), make_rule(Grad{1.0}, penalty),
+                                         whole ? make_whole_rule(bound, *whole) : nullptr);
       },
       "loss"_a, "rows"_a, "outputs"_a, "y"_a, "weights"_a.none(), "strength"_a, "bound"_a, "penalty"_a,
       "whole"_a.none());

@@ -10,9 +10,11 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/blocks.hpp"
@@ -28,7 +30,7 @@ template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Weights = std::optional<Vector<const double>>;
+using GivenWeights = std::optional<Vector<const double>>;
 using Indices = std::optional<Vector<const std::int64_t>>;
 
 template <class Array>
@@ -60,6 +62,28 @@ inline nb::object copied(std::span<const double> values) {
   return owned(copy, values.size());
 }
 
-inline std::vector<double> numbers(const Weights& a) { return {span_of(a).begin(), span_of(a).end()}; }
+template <class T, std::size_t>
+using One = T;
+
+// Binds a part of the catalogue as its facts say: its name, and a constructor with its settings, which are numbers
+// unless it says otherwise.
+template <class P>
+nb::class_<P> bind_part(nb::module_& m) {
+  constexpr auto names = P::facts.settings;
+  constexpr auto count = static_cast<std::size_t>(std::find(names.begin(), names.end(), nullptr) - names.begin());
+  nb::class_<P> bound(m, P::facts.name);
+  auto settings = [&]<class S, std::size_t... I>(S, std::index_sequence<I...>) {
+    bound.def(nb::init<One<S, I>...>(), nb::arg(names[I])...);
+  };
+  if constexpr (requires { typename P::Setting; }) {
+    settings(typename P::Setting{}, std::make_index_sequence<count>());
+  } else {
+    settings(double{}, std::make_index_sequence<count>());
+  }
+  bound.attr("name") = P::facts.name;
+  return bound;
+}
+
+inline std::vector<double> numbers(const GivenWeights& a) { return {span_of(a).begin(), span_of(a).end()}; }
 
 }  // namespace gossamer

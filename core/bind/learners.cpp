@@ -1,7 +1,7 @@
-#include "online/learners.hpp"
-
 #include "base/orders.hpp"
 #include "bind/common.hpp"
+#include "online/coupled.hpp"
+#include "online/methods.hpp"
 
 namespace gossamer {
 
@@ -10,7 +10,7 @@ namespace {
 // Raises unless there is a row of weights for each feature, and the learner has it.
 void check_rows(const Learner& learner, const Vector<const std::int32_t>& features, const Matrix<double>& weights) {
   if (weights.shape(0) != features.size() || weights.shape(1) != learner.outputs())
-    throw std::invalid_argument("the weights must have a row a feature and a column an output");
+    throw std::invalid_argument("the weights must have one row per feature and one column per output");
   for (const std::int32_t j : span_of(features)) {
     if (j < 0 || static_cast<std::size_t>(j) >= learner.features())
       throw std::invalid_argument("there is no such feature");
@@ -19,43 +19,44 @@ void check_rows(const Learner& learner, const Vector<const std::int32_t>& featur
 
 template <class T>
 void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
-           Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y, Weights weight,
+           Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y, GivenWeights weight,
            Vector<const double> step, const LossCall& loss) {
   learner.learn(Examples<T>{begins.size(), begins.data(), ends.data(), index.data(), value.data(), y.data(), y.shape(1),
                             weight ? weight->data() : nullptr, step.data()},
                 loss);
 }
 
-std::string misfit(const char* name, std::size_t saved, std::size_t needed) {
-  return "The saved state does not belong to this learner: '" + std::string(name) + "' holds " + std::to_string(saved) +
-         " numbers, and " + std::to_string(needed) + " are needed.";
-}
+struct Saving final : StateVisitor {
+  nb::dict state;
+  void see(const char* name, std::span<double> values, Per, std::vector<double>*) override {
+    state[name] = copied(values);
+  }
+};
 
-void bind_orders(nb::module_& m) {
-  nb::class_<Orders>(m, "Orders")
-      .def(nb::init<std::uint32_t>(), "seed"_a)
-      .def(
-          "next", [](Orders& orders, Vector<std::int64_t> out) { orders.next(span_of(out)); }, "out"_a.noconvert(),
-          nb::call_guard<nb::gil_scoped_release>());
-}
+struct Restoring final : StateVisitor {
+  nb::dict state;
+  explicit Restoring(nb::dict from) : state(std::move(from)) {}
+  void see(const char* name, std::span<double> values, Per, std::vector<double>* grows) override {
+    auto saved = nb::cast<Vector<const double>>(state[name]);
+    if (grows) return grows->assign(saved.data(), saved.data() + saved.size());
+    if (saved.size() != values.size())
+      throw std::invalid_argument("The saved state does not belong to this learner: '" + std::string(name) +
+                                  "' holds " + std::to_string(saved.size()) + " numbers, and " +
+                                  std::to_string(values.size()) + " are needed.");
+    std::copy_n(saved.data(), saved.size(), values.data());
+  }
+};
 
-void bind_whole_learners(nb::module_& m) {
+void bind_coupled(nb::module_& m) {
   nb::class_<FeatureGroups>(m, "FeatureGroups")
       .def(
           "__init__",
-          [](FeatureGroups* self, Indices members, Indices starts, Weights weights) {
+          [](FeatureGroups* self, Indices members, Indices starts, GivenWeights weights) {
             const auto each = span_of(members), from = span_of(starts);
             new (self) FeatureGroups{{each.begin(), each.end()}, {from.begin(), from.end()}, numbers(weights)};
           },
           "members"_a.none(), "starts"_a.none(), "weights"_a.none())
       .def_static("whole", &FeatureGroups::whole, "features"_a);
-  nb::class_<Bounds>(m, "Bounds")
-      .def(
-          "__init__",
-          [](Bounds* self, Vector<const double> low, Vector<const double> high) {
-            new (self) Bounds{numbers(low), numbers(high)};
-          },
-          "low"_a, "high"_a);
 
   nb::class_<WholeProx>(m, "WholeProx");
   m.def("blockwise_prox", &blockwise_prox, "penalty"_a, "groups"_a, "features"_a, "outputs"_a);
@@ -77,11 +78,6 @@ void bind_whole_learners(nb::module_& m) {
   m.def("pegasos", &make_pegasos, "project"_a, "setup"_a);
   m.def("l1_ball_fobos", &make_l1_ball_fobos, "radius"_a, "setup"_a);
   m.def("simplex_fobos", &make_simplex_fobos, "radius"_a, "setup"_a);
-  m.def("bounded_fobos", &make_bounded_fobos, "bounds"_a, "setup"_a);
-  m.def("bounded_rda", &make_bounded_rda, "bounds"_a, "setup"_a);
-  m.def("bounded_adagrad_fobos", &make_bounded_adagrad_fobos, "bounds"_a, "setup"_a);
-  m.def("bounded_adagrad_rda", &make_bounded_adagrad_rda, "bounds"_a, "setup"_a);
-  m.def("bounded_ftrl", &make_bounded_ftrl, "beta"_a, "bounds"_a, "setup"_a);
   m.def("eager_fobos", &make_eager_fobos, "prox"_a, "setup"_a);
   m.def("eager_rda", &make_eager_rda, "prox"_a, "setup"_a);
   m.def(
@@ -90,7 +86,30 @@ void bind_whole_learners(nb::module_& m) {
   m.def("exponentiated_gradient", &make_exponentiated_gradient, "radius"_a, "setup"_a);
 }
 
-void bind_learners(nb::module_& m) {
+void bind_methods(nb::module_& m) {
+  Methods::each([&]<class M> { bind_part<M>(m).attr("has_lanes") = M::facts.lanes; });
+  nb::class_<Setup>(m, "Setup")
+      .def(
+          "__init__",
+          [](Setup* self, std::size_t features, std::size_t outputs, double alpha, bool fit_intercept, bool average) {
+            new (self) Setup{features, outputs, {alpha}, {1.0}, fit_intercept, average};
+          },
+          "features"_a, "outputs"_a, "alpha"_a, "fit_intercept"_a, "average"_a = false)
+      .def(
+          "__init__",
+          [](Setup* self, std::size_t features, std::size_t outputs, Vector<const double> alphas,
+             Vector<const double> paces, bool fit_intercept) {
+            new (self) Setup{features, outputs, numbers(alphas), numbers(paces), fit_intercept, false, true};
+          },
+          "features"_a, "outputs"_a, "alphas"_a, "paces"_a, "fit_intercept"_a);
+  m.def(
+      "learner",
+      [](const Methods::Variant& method, const RowPenalties::Variant& penalty, GivenWeights weights, const Setup& setup,
+         std::size_t together) { return make_learner(method, penalty, numbers(weights), setup, together); },
+      "method"_a, "penalty"_a, "weights"_a.none(), "setup"_a, "together"_a = 0);
+}
+
+void bind_learner(nb::module_& m) {
   nb::class_<LossCall>(m, "LossCall");
   m.def("loss_call", nb::overload_cast<const ScalarLoss&>(&make_loss_call), "loss"_a);
   m.def("loss_call", nb::overload_cast<const MulticlassLoss&>(&make_loss_call), "loss"_a);
@@ -108,79 +127,83 @@ void bind_learners(nb::module_& m) {
            "step"_a, "loss"_a, Free())
       .def(
           "read",
-          [](const Learner& learner, Matrix<double> weights, Vector<double> intercept) {
-            learner.read(span_of(weights), span_of(intercept));
+          [](const Learner& learner, Matrix<double> weights, Vector<double> intercept, bool average) {
+            learner.read(span_of(weights), span_of(intercept), average);
           },
-          "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
-      .def(
-          "read_average",
-          [](const Learner& learner, Matrix<double> weights, Vector<double> intercept) {
-            learner.read_average(span_of(weights), span_of(intercept));
-          },
-          "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
+          "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
       .def(
           "read_some",
           [](const Learner& learner, Vector<const std::int32_t> features, Matrix<double> weights,
-             Vector<double> intercept) {
+             Vector<double> intercept, bool average) {
             check_rows(learner, features, weights);
-            learner.read_some(span_of(features), span_of(weights), span_of(intercept));
+            learner.read_some(span_of(features), span_of(weights), span_of(intercept), average);
           },
-          "features"_a.noconvert(), "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
-      .def(
-          "read_some_average",
-          [](const Learner& learner, Vector<const std::int32_t> features, Matrix<double> weights,
-             Vector<double> intercept) {
-            check_rows(learner, features, weights);
-            learner.read_some_average(span_of(features), span_of(weights), span_of(intercept));
-          },
-          "features"_a.noconvert(), "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
+          "features"_a.noconvert(), "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
+      .def("grown", &Learner::grown, "features"_a, "outputs"_a, Free())
       .def("state",
            [](Learner& learner) {
-             nb::dict state;
-             learner.visit([](void* to, const char* name, std::span<double> values,
-                              std::vector<double>*) { (*static_cast<nb::dict*>(to))[name] = copied(values); },
-                           &state);
-             return state;
+             Saving saving;
+             learner.visit(saving);
+             return saving.state;
            })
       .def(
           "restore",
           [](Learner& learner, nb::dict state) {
-            learner.visit(
-                [](void* from, const char* name, std::span<double> values, std::vector<double>* grows) {
-                  auto saved = nb::cast<Vector<const double>>((*static_cast<nb::dict*>(from))[name]);
-                  if (grows) return grows->assign(saved.data(), saved.data() + saved.size());
-                  if (saved.size() != values.size())
-                    throw std::invalid_argument(misfit(name, saved.size(), values.size()));
-                  std::copy_n(saved.data(), saved.size(), values.data());
-                },
-                &state);
+            Restoring restoring(std::move(state));
+            learner.visit(restoring);
           },
-          "state"_a);
-
-  nb::class_<Setup>(m, "Setup")
+          "state"_a)
+      .def_rw("scoring", &Learner::scoring)
+      .def_rw("threads", &Learner::threads)
+      .def_prop_ro("lanes", &Learner::lanes)
+      .def_prop_ro("losses", [](const Learner& learner) { return copied(learner.losses()); })
+      .def_prop_ro("squares", [](const Learner& learner) { return copied(learner.squares()); })
+      .def_prop_ro("intercepts", [](const Learner& learner) { return copied(learner.intercepts()); })
+      .def_prop_ro("scored", &Learner::scored)
+      .def_prop_ro("scored_squares", &Learner::scored_squares)
       .def(
-          "__init__",
-          [](Setup* self, std::size_t features, std::size_t outputs, double alpha, Weights weights, bool fit_intercept,
-             bool average) {
-            const auto a = span_of(weights);
-            new (self) Setup{features, outputs, alpha, {a.begin(), a.end()}, fit_intercept, average};
+          "read_lane",
+          [](const Learner& learner, std::size_t lane, Matrix<double> weights, Vector<double> intercept) {
+            learner.read_lane(lane, span_of(weights), span_of(intercept));
           },
-          "features"_a, "outputs"_a, "alpha"_a, "weights"_a.none(), "fit_intercept"_a, "average"_a = false);
-  m.def("fobos", &make_fobos, "penalty"_a, "setup"_a);
-  m.def("truncated_gradient", &make_truncated_gradient, "period"_a, "threshold"_a, "setup"_a);
-  m.def("subgradient", &make_subgradient, "penalty"_a, "setup"_a);
-  m.def("adagrad_fobos", &make_adagrad_fobos, "penalty"_a, "setup"_a);
-  m.def("rda", &make_rda, "rho"_a, "penalty"_a, "setup"_a);
-  m.def("adagrad_rda", &make_adagrad_rda, "penalty"_a, "setup"_a);
-  m.def("ftrl", &make_ftrl, "beta"_a, "penalty"_a, "setup"_a);
+          "lane"_a, "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
+      .def(
+          "count_nonzeros",
+          [](const Learner& learner, Vector<std::int64_t> counts) { learner.count_nonzeros(span_of(counts)); },
+          "counts"_a.noconvert(), Free())
+      .def(
+          "gather",
+          [](const Learner& learner, Vector<std::int64_t> at, Vector<std::int64_t> index, Vector<double> value) {
+            learner.gather(span_of(at), span_of(index), span_of(value));
+          },
+          "at"_a.noconvert(), "index"_a.noconvert(), "value"_a.noconvert(), Free())
+      .def(
+          "alone",
+          [](Learner& learner, std::size_t lane) {
+            nb::dict state;
+            learner.alone(lane,
+                          [&](const char* name, std::span<const double> values) { state[name] = copied(values); });
+            return state;
+          },
+          "lane"_a);
+}
+
+void bind_orders(nb::module_& m) {
+  nb::class_<Orders>(m, "Orders")
+      .def(nb::init<std::uint32_t>(), "seed"_a)
+      .def(
+          "next", [](Orders& orders, Vector<std::int64_t> out) { orders.next(span_of(out)); }, "out"_a.noconvert(),
+          Free());
 }
 
 }  // namespace
 
 void bind_online(nb::module_& m) {
+  m.attr("LANES_IN_REGISTERS") = lanes_in_registers;
   bind_orders(m);
-  bind_learners(m);
-  bind_whole_learners(m);
+  bind_learner(m);
+  bind_methods(m);
+  bind_coupled(m);
 }
 
 }  // namespace gossamer

@@ -6,26 +6,8 @@
 namespace gossamer {
 
 void bind_losses(nb::module_& m) {
-  nb::class_<Logistic>(m, "Logistic").def(nb::init<>());
-  nb::class_<Hinge>(m, "Hinge").def(nb::init<>());
-  nb::class_<SquaredHinge>(m, "SquaredHinge").def(nb::init<>());
-  nb::class_<Exponential>(m, "Exponential").def(nb::init<>());
-  nb::class_<Squared>(m, "Squared").def(nb::init<>());
-  nb::class_<EpsilonInsensitive>(m, "EpsilonInsensitive").def(nb::init<double>(), "epsilon"_a);
-  nb::class_<LogEpsilonInsensitive>(m, "LogEpsilonInsensitive").def(nb::init<double>(), "epsilon"_a);
-  nb::class_<Huber>(m, "Huber").def(nb::init<double>(), "delta"_a);
-  nb::class_<Quantile>(m, "Quantile").def(nb::init<double>(), "q"_a);
-  nb::class_<Poisson>(m, "Poisson").def(nb::init<>());
-  nb::class_<Compiled>(m, "Compiled")
-      .def(
-          "__init__",
-          [](Compiled* self, std::uintptr_t value, std::uintptr_t slope) {
-            new (self) Compiled{reinterpret_cast<double (*)(double, double)>(value),
-                                reinterpret_cast<double (*)(double, double)>(slope)};
-          },
-          "value"_a, "slope"_a);
-  nb::class_<Multinomial>(m, "Multinomial").def(nb::init<>());
-  nb::class_<MulticlassHinge>(m, "MulticlassHinge").def(nb::init<>());
+  Joined<ScalarLosses, MulticlassLosses>::each(
+      [&]<class L> { bind_part<L>(m).attr("link") = link_names[static_cast<std::size_t>(L::facts.link)]; });
 
   using In = Vector<const double>;
   using Out = Vector<double>;

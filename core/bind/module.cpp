@@ -8,7 +8,6 @@ namespace nb = nanobind;
 void bind_losses(nb::module_& m);
 void bind_penalties(nb::module_& m);
 void bind_online(nb::module_& m);
-void bind_lanes(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_boosting(nb::module_& m);
 void bind_scorer(nb::module_& m);
@@ -21,7 +20,6 @@ NB_MODULE(_core, m) {
   gossamer::bind_losses(m);
   gossamer::bind_penalties(m);
   gossamer::bind_online(m);
-  gossamer::bind_lanes(m);
   gossamer::bind_batch(m);
   gossamer::bind_boosting(m);
   gossamer::bind_scorer(m);

@@ -28,34 +28,38 @@ void bind_arrays(nb::module_& m) {
 
   m.def(
       "value",
-      [](const Elementwise& p, In w, Weights weights) { return value(p, w.data(), blocks_of(w), span_of(weights)); },
+      [](const Elementwise& p, In w, GivenWeights weights) {
+        return value(p, w.data(), blocks_of(w), span_of(weights));
+      },
       "penalty"_a, "w"_a.noconvert(), "weights"_a.none(), Free());
   m.def(
       "dual",
-      [](const Elementwise& p, In v, Weights weights) { return dual(p, v.data(), blocks_of(v), span_of(weights)); },
+      [](const Elementwise& p, In v, GivenWeights weights) {
+        return dual(p, v.data(), blocks_of(v), span_of(weights));
+      },
       "penalty"_a, "v"_a.noconvert(), "weights"_a.none(), Free());
   m.def(
       "prox",
-      [](const Elementwise& p, In v, Out out, double step, Weights weights) {
+      [](const Elementwise& p, In v, Out out, double step, GivenWeights weights) {
         prox(p, v.data(), out.data(), blocks_of(v), step, span_of(weights));
       },
       "penalty"_a, "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "weights"_a.none(), Free());
 
   m.def(
       "value",
-      [](const Blockwise& p, In w, Weights weights, Indices members, Indices starts) {
+      [](const Blockwise& p, In w, GivenWeights weights, Indices members, Indices starts) {
         return value(p, w.data(), blocks_of(w, members, starts), span_of(weights));
       },
       "penalty"_a, "w"_a.noconvert(), "weights"_a.none(), "members"_a.none(), "starts"_a.none(), Free());
   m.def(
       "dual",
-      [](const Blockwise& p, In v, Weights weights, Indices members, Indices starts) {
+      [](const Blockwise& p, In v, GivenWeights weights, Indices members, Indices starts) {
         return dual(p, v.data(), blocks_of(v, members, starts), span_of(weights));
       },
       "penalty"_a, "v"_a.noconvert(), "weights"_a.none(), "members"_a.none(), "starts"_a.none(), Free());
   m.def(
       "prox",
-      [](const Blockwise& p, In v, Out out, double step, Weights weights, Indices members, Indices starts) {
+      [](const Blockwise& p, In v, Out out, double step, GivenWeights weights, Indices members, Indices starts) {
         prox(p, v.data(), out.data(), blocks_of(v, members, starts), step, span_of(weights));
       },
       "penalty"_a, "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "weights"_a.none(), "members"_a.none(),
@@ -98,18 +102,19 @@ void bind_arrays(nb::module_& m) {
 }
 
 void bind_structs(nb::module_& m) {
-  nb::class_<L1>(m, "L1").def(nb::init<>());
-  nb::class_<L2Squared>(m, "L2Squared").def(nb::init<>());
-  nb::class_<Berhu>(m, "Berhu").def(nb::init<double>(), "gamma"_a);
-  nb::class_<ElasticNet>(m, "ElasticNet").def(nb::init<double>(), "l1_ratio"_a);
-  nb::class_<NonNegativeL1>(m, "NonNegativeL1").def(nb::init<>());
-  nb::class_<Box>(m, "Box").def(nb::init<double, double>(), "low"_a, "high"_a);
-  nb::class_<L2>(m, "L2").def(nb::init<>());
-  nb::class_<LInf>(m, "LInf").def(nb::init<>());
-  nb::class_<SparseL2>(m, "SparseL2").def(nb::init<double>(), "l1_ratio"_a);
-  nb::class_<Simplex>(m, "Simplex").def(nb::init<double>(), "radius"_a);
-  nb::class_<L1Ball>(m, "L1Ball").def(nb::init<double>(), "radius"_a);
-  nb::class_<L2Ball>(m, "L2Ball").def(nb::init<double>(), "radius"_a);
+  Penalties::each([&]<class P> {
+    if constexpr (requires { P{std::vector<double>(), std::vector<double>()}; }) {
+      nb::class_<P>(m, P::facts.name)
+          .def(
+              "__init__",
+              [](P* self, Vector<const double> low, Vector<const double> high) {
+                new (self) P{numbers(low), numbers(high)};
+              },
+              "low"_a, "high"_a);
+    } else {
+      bind_part<P>(m);
+    }
+  });
 }
 
 void bind_sparse_l1_ball(nb::module_& m) {

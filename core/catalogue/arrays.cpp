@@ -95,7 +95,7 @@ void prox(const Blockwise& penalty, const T* v, T* out, const Blocks& blocks, do
       [&](const auto& p) {
         Blocks rest = blocks;
         std::size_t done = 0;
-        if constexpr (std::is_same_v<decltype(p), const LInf&>) {
+        if constexpr (requires(std::array<double, 4> radius) { p.prox_four(v, out, blocks.width, radius); }) {
           if (blocks.starts.empty() && blocks.width <= few) {
             for (; done + 4 <= blocks.rows; done += 4) {
               std::array<double, 4> radius;
@@ -123,63 +123,6 @@ void project(const Set& set, const T* v, T* out, const Blocks& blocks) {
                          [&](std::size_t, std::span<const T> from, std::span<T> to) { s.prox(from, to, scratch); });
       },
       set);
-}
-
-void loss_value(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.value(z[i], y[i]);
-      },
-      loss);
-}
-
-void loss_slope(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.slope(z[i], y[i]);
-      },
-      loss);
-}
-
-void loss_link(const ScalarLoss& loss, std::span<const double> z, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.link(z[i]);
-      },
-      loss);
-}
-
-void loss_value(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
-                std::span<double> out) {
-  const std::size_t k = y.empty() ? 0 : z.size() / y.size();
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < y.size(); ++i)
-          out[i] = l.value(z.subspan(i * k, k), static_cast<std::size_t>(y[i]));
-      },
-      loss);
-}
-
-void loss_slope(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
-                std::span<double> out) {
-  const std::size_t k = y.empty() ? 0 : z.size() / y.size();
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < y.size(); ++i) {
-          l.slope(z.subspan(i * k, k), static_cast<std::size_t>(y[i]), out.subspan(i * k, k));
-        }
-      },
-      loss);
-}
-
-void loss_link(const MulticlassLoss& loss, std::span<const double> z, std::size_t outputs, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i + outputs <= z.size(); i += outputs) {
-          l.link(z.subspan(i, outputs), out.subspan(i, outputs));
-        }
-      },
-      loss);
 }
 
 #define GOSSAMER_ARRAYS(T)                                                                              \

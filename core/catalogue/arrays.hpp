@@ -6,7 +6,6 @@
 #include <span>
 
 #include "base/blocks.hpp"
-#include "catalogue/losses.hpp"
 #include "catalogue/penalties.hpp"
 
 namespace gossamer {
@@ -31,17 +30,5 @@ void prox(const Blockwise& penalty, const T* v, T* out, const Blocks& blocks, do
 // Sets: every block is projected by itself.
 template <class T>
 void project(const Set& set, const T* v, T* out, const Blocks& blocks);
-
-// Scalar losses, element by element; link fills out[i] from z[i].
-void loss_value(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out);
-void loss_slope(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out);
-void loss_link(const ScalarLoss& loss, std::span<const double> z, std::span<double> out);
-
-// Multiclass losses: z is n × k, y the class of each row; value fills n numbers, slope and link n × k.
-void loss_value(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
-                std::span<double> out);
-void loss_slope(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
-                std::span<double> out);
-void loss_link(const MulticlassLoss& loss, std::span<const double> z, std::size_t outputs, std::span<double> out);
 
 }  // namespace gossamer

@@ -1,9 +1,21 @@
-#include "online/learner.hpp"
+#include "online/loss_call.hpp"
 #include "path/lane_losses.hpp"
 
 namespace gossamer {
 
 namespace {
+
+// The losses and slopes of one output in many lanes, which have one y.
+template <class L>
+void over_lanes(const L& loss, std::span<const double> z, double y, double* slope, double* losses) {
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    losses[i] = loss.value(z[i], y);
+    slope[i] = loss.slope(z[i], y);
+  }
+}
+void over_lanes(const Logistic&, std::span<const double> z, double y, double* slope, double* losses) {
+  logistic_lanes(z.data(), y, slope, losses, z.size());
+}
 
 // The loss of every output, added up: one output, or many tasks.
 template <class L>
@@ -12,32 +24,15 @@ class ScalarCall final : public LossCall {
   explicit ScalarCall(L loss) : loss_(loss) {}
   double operator()(std::span<const double> z, const double* y, std::span<double> slope) const override {
     double sum = 0;
-    for (std::size_t r = 0; r < z.size(); ++r) {
-      if constexpr (requires(double& g) { loss_.value_and_slope(1.0, 1.0, g); }) {
-        sum += loss_.value_and_slope(z[r], y[r], slope[r]);
-      } else {
-        sum += loss_.value(z[r], y[r]);
-        slope[r] = loss_.slope(z[r], y[r]);
-      }
-    }
+    for (std::size_t r = 0; r < z.size(); ++r) sum += value_and_slope(loss_, z[r], y[r], slope[r]);
     return sum;
   }
   void operator()(std::span<const double> z, const double* y, std::span<double> slope,
                   std::span<double> losses) const override {
     if (z.size() > losses.size()) return LossCall::operator()(z, y, slope, losses);
-    if constexpr (std::is_same_v<L, Logistic>) {
-      logistic_lanes(z.data(), *y, slope.data(), losses.data(), z.size());
-    } else {
-      for (std::size_t i = 0; i < z.size(); ++i) {
-        losses[i] = loss_.value(z[i], *y);
-        slope[i] = loss_.slope(z[i], *y);
-      }
-    }
+    over_lanes(loss_, z, *y, slope.data(), losses.data());
   }
-  double tame_slope() const override {
-    constexpr bool steep = std::is_same_v<L, Exponential> || std::is_same_v<L, Poisson>;
-    return steep ? 1.0 : LossCall::tame_slope();
-  }
+  double tame_slope() const override { return L::facts.steep ? 1.0 : LossCall::tame_slope(); }
 
  private:
   L loss_;

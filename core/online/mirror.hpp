@@ -25,8 +25,6 @@ namespace gossamer {
 
 class ExponentiatedGradientRule {
  public:
-  static constexpr std::size_t width = 0;
-
   ExponentiatedGradientRule(std::size_t features, std::size_t outputs, double radius)
       : features_(features),
         k_(outputs),

@@ -27,8 +27,6 @@ using WholeProx = std::function<void(const double* v, double* out, double s)>;
 template <class Set>
 class SparseSetRule {
  public:
-  static constexpr std::size_t width = 0;
-
   SparseSetRule(std::size_t features, std::size_t outputs, double radius)
       : k_(outputs), w_(features * outputs, radius) {}
 
@@ -66,8 +64,6 @@ using SimplexRule = SparseSetRule<SparseSimplex>;
 // FOBOS with any prox: w ← prox(w − ηg, ηα) over the whole matrix in every round, from prox(0, 0).
 class EagerRule {
  public:
-  static constexpr std::size_t width = 0;
-
   EagerRule(WholeProx prox, std::size_t features, std::size_t outputs, double alpha)
       : prox_(std::move(prox)), k_(outputs), alpha_(alpha), w_(features * outputs), next_(features * outputs) {
     step(0.0);
@@ -129,8 +125,6 @@ class DualWeights {
 // RDA with any prox: w = prox(−c G, c t α).
 class EagerDualRule : public DualWeights {
  public:
-  static constexpr std::size_t width = 0;
-
   EagerDualRule(WholeProx prox, std::size_t features, std::size_t outputs, double alpha)
       : DualWeights(features, outputs, alpha), prox_(std::move(prox)), v_(features * outputs) {
     prox_(v_.data(), w_.data(), 0.0);
@@ -150,8 +144,6 @@ class EagerDualRule : public DualWeights {
 // other term helps it (β_t = 0, γ is not used): w_j ∝ p_j exp(−G_j / (tα)) (Xiao 2009, §3). Needs α > 0.
 class KlDualRule : public DualWeights {
  public:
-  static constexpr std::size_t width = 0;
-
   KlDualRule(std::vector<double> prior, std::size_t features, std::size_t outputs, double alpha)
       : DualWeights(features, outputs, alpha), prior_(std::move(prior)) {
     w_ = prior_;

@@ -1,6 +1,6 @@
 """Sparse linear models, online and in batch: minimise mean loss + α·Ω(w).
 
-Three nouns are the whole vocabulary: a loss, a penalty (or set), and a method or solver. Names load when first used.
+A problem has three parts: a loss, a penalty (or set), and a method or solver. Public names load when first used.
 """
 
 from importlib import import_module
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from gossamer.batch.solvers import *
     from gossamer.boosting.estimators import *
     from gossamer.boosting.features import *
-    from gossamer.boosting.rounds import *
     from gossamer.losses import *
     from gossamer.methods import *
     from gossamer.metrics import *
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Every public name and the room it lives in, in the order one meets them.
+# Every public name, by the module or package it is in.
 _HOMES = {
     "penalties": (
-        "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 KL NoPenalty "
-        "Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
+        "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 NonNegativeGroupL2 KL "
+        "NoPenalty SmoothL1 Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
     ),
     "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",
@@ -40,9 +39,7 @@ _HOMES = {
         "BatchClassifier BatchRegressor BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath "
         "alpha_max BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint"
     ),
-    "boosting": (
-        "BoostingClassifier BoostingRegressor ColumnFeatures ProductFeatures StumpFeatures KernelFeatures SmoothL1"
-    ),
+    "boosting": "BoostingClassifier BoostingRegressor ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
     "metrics": "coverage",
     "sources": "source read",
     "model": "Model save load PathDisplay",
@@ -52,7 +49,7 @@ _HOMES = {
     ),
     "losses": (
         "Logistic Hinge SquaredHinge Exponential Squared EpsilonInsensitive LogEpsilonInsensitive Huber Quantile "
-        "Poisson Multinomial MulticlassHinge Multitask CompiledLoss"
+        "Poisson Gamma Tweedie Multinomial MulticlassHinge Multitask CompiledLoss"
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

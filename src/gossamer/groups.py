@@ -1,4 +1,4 @@
-"""Groups of features: a partition of 0 … d−1, given as lists of indices or as one label a feature."""
+"""Groups of features: a partition of 0 … d−1, given as lists of indices or as one label per feature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Groups:
 
     Parameters
     ----------
-    spec : sequence of index sequences, or a vector with one label a feature
+    spec : sequence of index sequences, or a vector with one label per feature
         ``[[0, 2], [1, 3, 4]]`` and ``[0, 1, 0, 1, 1]`` are the same two groups. Labels may be any integers or strings;
         the groups are then in the order of the sorted labels.
 
@@ -35,7 +35,7 @@ class Groups:
             if labels.ndim != 1 or labels.dtype.kind not in "iuUS":
                 raise TypeError(
                     "groups must be a list of index lists, such as [[0, 2], [1, 3]], or a vector of one integer or "
-                    f"string label a feature, such as [0, 1, 0, 1]; {type(spec).__name__} of dtype {labels.dtype} "
+                    f"string label per feature, such as [0, 1, 0, 1]; {type(spec).__name__} of dtype {labels.dtype} "
                     f"with {labels.ndim} dimensions was given."
                 )
             _, labels = np.unique(labels, return_inverse=True)
@@ -46,6 +46,8 @@ class Groups:
             sizes = np.array([len(g) for g in lists], np.int64)
             _check_partition(self.members, sizes)
         self.members = frozen(self.members)
+        # By group and then by feature: sums over a group do not depend on the order of its list.
+        self.ordered = frozen(self.members[np.lexsort((self.members, np.repeat(np.arange(len(sizes)), sizes)))])
         self.starts = frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
     @property
@@ -125,5 +127,5 @@ def _check_partition(members: Array, sizes: Array) -> None:
     if counts.min() == 0:
         raise ValueError(
             f"groups must cover every feature: feature {int(np.argmin(counts))} is in none. "
-            "A group of one is a feature penalised by itself."
+            "A feature on its own is a group of one."
         )

@@ -1,70 +1,159 @@
 """Online methods: how the weights follow the gradients.
 
-A method is a frozen setting. `step` is a number c, a schedule (`Constant`, `InverseSqrt`, `InverseTime`, or any
+A method is a frozen record. `step` is a number c, a schedule (`Constant`, `InverseSqrt`, `InverseTime`, or any
 function of an array of rounds t = 1, 2, …), ``"theory"`` for the papers' rule from the problem's constants, or
-``"auto"``, which tries several on the first rows and keeps the one that predicted best. A number means c / √t where the
-theory asks for a decreasing step (`Fobos`, `TruncatedGradient`, `Subgradient`, `ExponentiatedGradient`), and c itself
-for `AdaGrad` and `FTRL`, whose steps decrease by themselves.
+``"auto"``, which tries several on the first rows and keeps the one that predicted best. A number means c / √t for
+methods whose theory needs a decreasing step (`Fobos`, `TruncatedGradient`, `Subgradient`, `ExponentiatedGradient`), and
+c itself for `AdaGrad` and `FTRL`, which adapt their steps.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gossamer import _core, penalties
+from gossamer import _core
 from gossamer.frozen import record
-from gossamer.registry import resolve as _resolve
-from gossamer.schedules import Constant, InverseSqrt, InverseTime
-from gossamer.validation import number
+from gossamer.penalties import PENALTIES, Penalty
+from gossamer.registry import Registry, Settings, refusal
+from gossamer.schedules import Constant, steps
+from gossamer.validation import Array, number, whole
 
 __all__ = ["FTRL", "RDA", "AdaGrad", "ExponentiatedGradient", "Fobos", "Pegasos", "Subgradient", "TruncatedGradient"]
 
+METHODS = Registry("method", ("make", "steps"))
 
-class _Method:
-    """What all methods share: settings as scikit-learn sees them, and the schedule of steps."""
 
-    decreasing: ClassVar[bool] = True  # whether a number c stands for c / √t
+class Method(Settings):
+    """What all methods share: the steps, and the facts and methods that the library uses."""
+
+    decreasing: ClassVar[bool] = True  # whether a number c means c / √t
     grows: ClassVar[bool] = True  # whether features and outputs can be added to a learner
+    first_step: ClassVar[float] = 0.1  # the step while there are too few rows to choose one
+    handles_coupled: ClassVar[bool] = False  # whether it handles penalties that couple features
+    has_lanes: ClassVar[bool] = False  # whether there are rules for many strengths at once
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the settings, for scikit-learn's ``method__step``."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-
-    def set_params(self, **params: Any) -> Any:
-        """Change settings in place, for scikit-learn's grid search, which works on copies."""
-        changed = type(self)(**{**self.get_params(), **params})
-        for name, value in changed.get_params().items():
-            object.__setattr__(self, name, value)
-        return self
-
-    @property
-    def pace(self) -> Any:
-        """What the step is set by: a number, a schedule, "auto" or "theory"."""
+    def step_for(self, setup: Setup) -> Any:
+        """Return the step for this problem."""
         return self.step  # type: ignore[attr-defined]
 
-    def pace_for(self, setup: Setup) -> Any:
-        """Return what the step is set by in this problem."""
-        return self.pace
+    def steps(self, step: Any, first: int, count: int) -> Array:
+        """Return the steps of rounds `first` … `first + count − 1`."""
+        if callable(step):
+            return steps(step, first, count)
+        if self.decreasing:
+            return step / np.sqrt(np.arange(first, first + count, dtype=np.float64))
+        return np.full(count, float(step))
 
-    def schedule(self, pace: Any) -> Any:
-        """Return the function of t that `pace` stands for."""
-        if callable(pace):
-            return pace
-        return InverseSqrt(pace) if self.decreasing else Constant(pace)
+    def candidates(self, h: float, slope: float, rows: Any) -> Array:
+        """Return the steps that "auto" tries, multiples of a natural scale of the problem.
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner, or raise if the method cannot handle the penalty."""
+        h is the curvature of the loss at zero, `slope` the root mean square of its slope there, `rows` the first rows.
+        """
+        return 4.0 ** np.arange(-4, 4) / (h * _mean_square(rows))
+
+    def theory(self, distance: float, gradient: float) -> float:
+        """Return the papers' step for ‖w*‖ ≤ D and ‖g‖ ≤ G: c = D / (4 G) (FOBOS, Theorem 6 and §3)."""
+        return distance / (4 * gradient)
+
+    # What it handles
+
+    def refusal(self, penalty: Penalty, setup: Setup) -> ValueError | None:
+        """Return the error that says why it cannot handle a penalty, or None if it can."""
+        why = penalty.not_online or self._objection(penalty, setup)
+        if why is None and not (self.handles_coupled or penalty.acts_on_rows):
+            why = (
+                "this method needs a penalty that is a sum over features, and this one couples them.",
+                "Use method='fobos' or 'rda', or a penalty on rows.",
+            )
+        return None if why is None else refusal(type(self).__name__, penalty.label, *why)
+
+    def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
+        """Return why it cannot handle a penalty, and what to use instead."""
+        return None
+
+    def cost(self, penalty: Penalty) -> str:
+        """Return the cost per example with a penalty that it can handle (see `Penalty.lazy_cost`)."""
+        return "z k"
+
+    def handles_path(self, penalty: Penalty) -> bool:
+        """Return whether there is a rule for many strengths at once."""
+        return self.has_lanes and _on_path(penalty)
+
+    def path_refusal(self, penalty: Penalty) -> ValueError | None:
+        """Return the error that says why there is no rule for many strengths at once, or None if there is one."""
+        if self.handles_path(penalty):
+            return None
+        if not self.has_lanes:
+            names = [repr(name) for name in _named(METHODS, lambda method: method.has_lanes)]
+            why = "on a path: it has no rule for many strengths at once."
+            would_do = f"Use {', '.join(names[:-1])} or {names[-1]}, or OnlineClassifier with one strength."
+        else:
+            every, rows = _named(PENALTIES, _on_path), _named(PENALTIES, lambda p: _on_path(p) and p.on_rows)
+            single = [repr(name) for name in every if name not in rows]
+            why = "on a path: it is no sum over features with a strength to choose."
+            would_do = f"Use {', '.join(single)}, or {', '.join(map(repr, rows))} on rows."
+        return refusal(type(self).__name__, penalty.label, why, would_do)
+
+    # Learners
+
+    def compiled(self) -> Any:
+        """Return the compiled method."""
         raise NotImplementedError
+
+    def make(self, penalty: Penalty, setup: Setup) -> Any:
+        """Return a new learner, or raise if the method cannot handle the penalty."""
+        refused = self.refusal(penalty, setup)
+        if refused is not None:
+            raise refused
+        rows = penalty.rows(setup.features)
+        if rows is None:
+            return self._coupled(penalty, setup)
+        return self._learner(*rows, setup.core(setup.alpha if penalty.penalises else 0.0))
+
+    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
+        """Return the learner of a penalty on rows, from its compiled form, its weights and the compiled setup."""
+        return _core.learner(self.compiled(), form, weights, setup)
+
+    def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
+        """Return the learner of a penalty that couples features."""
+        raise NotImplementedError
+
+    def make_lanes(self, penalty: Penalty, setup: Setup, lanes: Lanes, together: int = 0) -> Any:
+        """Return a new learner with many lanes, or raise if there is no rule for them.
+
+        `together` is how many lanes learn on one thread; 0 is the fastest number. The result does not depend on it.
+        """
+        refused = self.path_refusal(penalty)
+        if refused is not None:
+            raise refused
+        rows = penalty.rows(setup.features)
+        assert rows is not None
+        alphas, steps = np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps)
+        own = _core.Setup(setup.features, setup.outputs, alphas, steps, setup.fit_intercept)
+        return _core.learner(self.compiled(), *rows, own, together)
+
+
+def _mean_square(rows: Any) -> float:
+    """Return the mean ‖x‖², or 1 if that is 0."""
+    return float(rows.squared_norms().mean()) or 1.0
+
+
+def _on_path(penalty: Penalty) -> bool:
+    return penalty.penalises and penalty.sums_over_features and not penalty.is_set
+
+
+def _named(parts: Registry, holds: Callable[[Any], bool]) -> list[str]:
+    """Return the first name of every part whose default satisfies `holds`, in the order of the registry."""
+    return [parts.name_of(part) or "" for part in parts.defaults() if holds(part)]
 
 
 @record
 class Setup:
-    """What a learner is made with, besides its method and penalty."""
+    """The settings of a learner besides its method and penalty."""
 
     features: int
     outputs: int
@@ -72,16 +161,18 @@ class Setup:
     fit_intercept: bool
     average: bool = False
 
-    def core(self, weights: Any = None, alpha: float | None = None) -> Any:
+    def core(self, alpha: float | None = None) -> Any:
         """Return the compiled form."""
-        return _core.Setup(
-            self.features,
-            self.outputs,
-            self.alpha if alpha is None else alpha,
-            weights,
-            self.fit_intercept,
-            self.average,
-        )
+        strength = self.alpha if alpha is None else alpha
+        return _core.Setup(self.features, self.outputs, strength, self.fit_intercept, self.average)
+
+
+@record
+class Lanes:
+    """The regularization strength and the step of each lane of a learner (core/path/lane_rule.hpp)."""
+
+    alphas: Array
+    steps: Array
 
 
 def _check_step(step: Any, numbers_only: bool = False) -> None:
@@ -97,72 +188,9 @@ def _check_step(step: Any, numbers_only: bool = False) -> None:
         number(step, "step", above=0)
 
 
-# The row-wise compiled form of each penalty that is a sum over features.
-_ROWWISE: dict[type, Callable[[Any], Any]] = {
-    penalties.L1: lambda p: _core.L1(),
-    penalties.L2Squared: lambda p: _core.ElasticNet(0.0),
-    penalties.ElasticNet: lambda p: _core.ElasticNet(p.l1_ratio),
-    penalties.Berhu: lambda p: _core.Berhu(p.gamma),
-    penalties.NonNegativeL1: lambda p: _core.NonNegativeL1(),
-    penalties.GroupL2: lambda p: _core.L2(),
-    penalties.GroupLInf: lambda p: _core.LInf(),
-    penalties.SparseGroupL2: lambda p: _core.SparseL2(p.l1_ratio),
-}
-
-
-def sums_over_features(penalty: Any) -> bool:
-    """Return whether the compiled row-wise rules know the penalty: a sum over features (rows of W)."""
-    if isinstance(penalty, penalties.Box):
-        return np.ndim(penalty.low) == np.ndim(penalty.high) == 0
-    if isinstance(penalty, penalties.NoPenalty):
-        return True
-    return type(penalty) in _ROWWISE and getattr(penalty, "groups", None) is None
-
-
-def bounds_each(penalty: Any) -> bool:
-    """Return whether the penalty is a box with bounds of its own for each feature."""
-    return isinstance(penalty, penalties.Box) and not sums_over_features(penalty)
-
-
-def rowwise(penalty: Any, setup: Setup) -> tuple[Any, Any] | None:
-    """Return the compiled row penalty and setup, or None if the penalty couples features."""
-    if not sums_over_features(penalty):
-        return None
-    if isinstance(penalty, penalties.NoPenalty):
-        return _core.L1(), setup.core(alpha=0.0)
-    if isinstance(penalty, penalties.Box):
-        return _core.Box(float(penalty.low), float(penalty.high)), setup.core()
-    make = _ROWWISE[type(penalty)]
-    return make(penalty), setup.core(_weights(penalty, setup))
-
-
-def _weights(penalty: Any, setup: Setup) -> Any:
-    """Return the penalty's weights, one a feature, or None."""
-    weights = penalty.weights
-    if weights is not None and len(weights) != setup.features:
-        raise ValueError(
-            f"The penalty needs one weight a feature: it has {len(weights)}, the data has {setup.features} features."
-        )
-    return weights
-
-
-def refusal(method: Any, penalty: Any, why: str, would_do: str) -> ValueError:
-    """Return the error for a method that cannot handle a penalty."""
-    return ValueError(f"{type(method).__name__} cannot handle {type(penalty).__name__}: {why} {would_do}")
-
-
-def _known(method: Any, penalty: Any) -> None:
-    if not isinstance(penalty, penalties._Penalty):
-        raise refusal(
-            method,
-            penalty,
-            "online learning runs compiled rules, and this penalty is a Python object.",
-            "Use it in batch, or use one of the penalties of the library.",
-        )
-
-
+@METHODS.part("fobos")
 @record
-class Fobos(_Method):
+class Fobos(Method):
     """Forward-backward splitting: v = w − η_t g_t, then w = prox(v, η_t α). With a set it is projected subgradient.
 
     Parameters
@@ -182,30 +210,25 @@ class Fobos(_Method):
     """
 
     step: Any = "auto"
+    handles_coupled: ClassVar[bool] = True
+    has_lanes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_step(self.step)
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner."""
-        _known(self, penalty)
-        rows = rowwise(penalty, setup)
-        return _core.fobos(*rows) if rows else _coupled_primal(penalty, setup)
+    def cost(self, penalty: Penalty) -> str:
+        return penalty.lazy_cost if penalty.sums_over_features else penalty.primal_cost
+
+    def compiled(self) -> Any:
+        return _core.Fobos()
+
+    def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
+        return penalty.online_primal(setup)
 
 
+@METHODS.part("rda")
 @record
-class _Gamma:
-    """γ in every round; unlike a step it may be zero."""
-
-    gamma: float
-    may_be_zero: ClassVar[bool] = True
-
-    def __call__(self, t: Any) -> Any:
-        return np.full(len(t), self.gamma)
-
-
-@record
-class RDA(_Method):
+class RDA(Method):
     """Regularised dual averaging: w = argmin <ḡ, w> + αΩ(w) + (γ/√t) (½‖w‖² + ρ‖w‖₁), ḡ the mean gradient.
 
     With a set it is Nesterov's dual averaging.
@@ -213,7 +236,7 @@ class RDA(_Method):
     Parameters
     ----------
     gamma : number, "theory" or "auto"
-        γ > 0; "theory" is G / D. γ = 0 is allowed where the penalty is strongly convex (`L2Squared`, `ElasticNet`).
+        γ > 0; "theory" is G / D. γ = 0 is allowed if the penalty is strongly convex (`L2Squared`, `ElasticNet`).
     rho : float
         ρ ≥ 0: extra ℓ1 that fades like 1/√t; for penalties with an ℓ1 part.
 
@@ -231,6 +254,9 @@ class RDA(_Method):
     gamma: Any = "auto"
     rho: float = 0.0
     decreasing: ClassVar[bool] = False
+    first_step: ClassVar[float] = 1.0
+    handles_coupled: ClassVar[bool] = True
+    has_lanes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.gamma, str) and self.gamma in ("auto", "theory")):
@@ -238,35 +264,41 @@ class RDA(_Method):
         number(self.rho, "rho", least=0)
 
     @property
-    def pace(self) -> Any:
-        """γ."""
+    def step(self) -> Any:
+        """γ, which sets the step."""
         return self.gamma
 
-    def schedule(self, pace: Any) -> Any:
-        """Return γ for every round."""
-        return _Gamma(float(pace))
+    def candidates(self, h: float, slope: float, rows: Any) -> Array:
+        return 1.0 / super().candidates(h, slope, rows)
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner."""
-        _known(self, penalty)
-        strong = isinstance(penalty, penalties.L2Squared) or (
-            isinstance(penalty, penalties.ElasticNet) and penalty.l1_ratio < 1
-        )
-        strong = strong and (penalty.weights is None or bool(np.all(penalty.weights > 0)))
-        if self.gamma == 0 and not (strong and setup.alpha > 0):
-            raise refusal(self, penalty, "γ = 0 needs a strongly convex penalty with alpha > 0.", "Use gamma='auto'.")
-        if self.rho > 0 and not isinstance(penalty, (penalties.L1, penalties.ElasticNet, penalties.NonNegativeL1)):
-            raise refusal(self, penalty, "ρ adds ℓ1, which this penalty has none of.", "Use rho=0 or an ℓ1 penalty.")
-        rows = rowwise(penalty, setup)
-        return _core.rda(self.rho, *rows) if rows else _coupled_dual(penalty, setup)
+    def theory(self, distance: float, gradient: float) -> float:
+        """Return γ = G / D (Theorem 1)."""
+        return gradient / distance
+
+    def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
+        if self.gamma == 0 and not (penalty.strongly_convex and setup.alpha > 0):
+            return "γ = 0 needs a strongly convex penalty with alpha > 0.", "Use gamma='auto'."
+        if self.rho > 0 and not penalty.has_l1:
+            return "ρ adds ℓ1, which this penalty has none of.", "Use rho=0 or an ℓ1 penalty."
+        return None
+
+    def cost(self, penalty: Penalty) -> str:
+        return "z k" if penalty.sums_over_features else penalty.dual_cost
+
+    def compiled(self) -> Any:
+        return _core.Rda(float(self.rho))
+
+    def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
+        return penalty.online_dual(setup)
 
 
+@METHODS.part("adagrad", "auto")
 @record
-class AdaGrad(_Method):
+class AdaGrad(Method):
     """Diagonal AdaGrad with scale-free steps: feature j moves by η / (m_j √s_j), s_j = Σ ‖g_j‖², m_j the largest |x_j|.
 
-    One s_j a feature, shared by its outputs, so that penalties on rows keep their exact prox. Dividing by m_j makes the
-    result independent of the units of each feature.
+    There is one s_j per feature, shared by its outputs, so that penalties on rows keep their exact prox. Dividing by
+    m_j makes the result independent of the units of each feature.
 
     Parameters
     ----------
@@ -290,23 +322,27 @@ class AdaGrad(_Method):
     step: Any = "auto"
     form: str = "rda"
     decreasing: ClassVar[bool] = False
+    has_lanes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_step(self.step, numbers_only=True)
         if self.form not in ("rda", "fobos"):
             raise ValueError(f"form must be 'rda' or 'fobos'; {self.form!r} was given.")
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner."""
-        if bounds_each(penalty):
-            make = _core.bounded_adagrad_rda if self.form == "rda" else _core.bounded_adagrad_fobos
-            return make(_bounds(penalty, setup), setup.core())
-        rows = _rows_only(self, penalty, setup)
-        return _core.adagrad_rda(*rows) if self.form == "rda" else _core.adagrad_fobos(*rows)
+    def candidates(self, h: float, slope: float, rows: Any) -> Array:
+        return (slope / h) * 2.0 ** np.arange(-8, 0)  # it adapts to the scale of the features
+
+    def cost(self, penalty: Penalty) -> str:
+        lazy = self.form == "fobos" and penalty.sums_over_features and penalty.lazy_cost != "z k"
+        return "z k + a" if lazy else "z k"
+
+    def compiled(self) -> Any:
+        return _core.AdaGradDual() if self.form == "rda" else _core.AdaGradPrimal()
 
 
+@METHODS.part("ftrl")
 @record
-class FTRL(_Method):
+class FTRL(Method):
     """FTRL-Proximal: w = prox(−c_j Z_j, c_j t α), c_j = η / (β + √s_j), centred at the iterates.
 
     Parameters
@@ -330,20 +366,22 @@ class FTRL(_Method):
     step: Any = "auto"
     beta: float = 1.0
     decreasing: ClassVar[bool] = False
+    has_lanes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_step(self.step, numbers_only=True)
         number(self.beta, "beta", least=0)
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner."""
-        if bounds_each(penalty):
-            return _core.bounded_ftrl(self.beta, _bounds(penalty, setup), setup.core())
-        return _core.ftrl(self.beta, *_rows_only(self, penalty, setup))
+    def candidates(self, h: float, slope: float, rows: Any) -> Array:
+        return (slope / h) * 4.0 ** np.arange(-4, 3) / np.sqrt(np.mean(np.square(rows.value)) or 1.0)
+
+    def compiled(self) -> Any:
+        return _core.Ftrl(float(self.beta))
 
 
+@METHODS.part("truncated_gradient")
 @record
-class TruncatedGradient(_Method):
+class TruncatedGradient(Method):
     """Truncated gradient: plain SGD, and every K-th round a soft threshold by K η α of the weights up to θ.
 
     Parameters
@@ -353,7 +391,7 @@ class TruncatedGradient(_Method):
     period : int
         K ≥ 1.
     threshold : float
-        θ > 0; weights larger than it are left alone. K = 1 and θ = ∞ is FOBOS with ℓ1.
+        θ > 0; larger weights are not changed. K = 1 and θ = ∞ is FOBOS with ℓ1.
 
     References
     ----------
@@ -372,21 +410,22 @@ class TruncatedGradient(_Method):
 
     def __post_init__(self) -> None:
         _check_step(self.step)
-        if not isinstance(self.period, (int, np.integer)) or isinstance(self.period, bool) or self.period < 1:
-            raise ValueError(f"period must be a whole number, 1 or more; {self.period!r} was given.")
+        whole(self.period, "period")
         if not self.threshold > 0:
             raise ValueError(f"threshold must be positive; {self.threshold!r} was given.")
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner."""
-        _known(self, penalty)
-        if not isinstance(penalty, (penalties.L1, penalties.NoPenalty)):
-            raise refusal(self, penalty, "truncation is a rule for ℓ1.", "Use penalty='l1', or method='fobos'.")
-        return _core.truncated_gradient(int(self.period), float(self.threshold), _rows_only(self, penalty, setup)[1])
+    def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
+        if penalty.is_l1 or not penalty.penalises:
+            return None
+        return "truncation is a rule for ℓ1.", "Use penalty='l1', or method='fobos'."
+
+    def compiled(self) -> Any:
+        return _core.TruncatedGradient(float(self.period), float(self.threshold))
 
 
+@METHODS.part("subgradient")
 @record
-class Subgradient(_Method):
+class Subgradient(Method):
     """Subgradient descent: w − η_t (g_t + α ξ_t), ξ_t ∈ ∂Ω(w_t). The baseline that never reaches zero.
 
     Parameters
@@ -406,19 +445,21 @@ class Subgradient(_Method):
     def __post_init__(self) -> None:
         _check_step(self.step)
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner."""
-        _known(self, penalty)
-        if penalty.is_set or isinstance(penalty, (penalties.NonNegativeL1, penalties.KL)):
-            raise refusal(
-                self, penalty, "a constraint has no useful subgradient.", "Use method='fobos', which projects."
-            )
-        rows = _rows_only(self, penalty, setup)
-        return _core.subgradient(*rows)
+    def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
+        if penalty.constrains:
+            return "a constraint has no useful subgradient.", "Use method='fobos', which projects."
+        return None
+
+    def cost(self, penalty: Penalty) -> str:
+        return "z k + a"  # near zero a weight oscillates: there is no closed form
+
+    def compiled(self) -> Any:
+        return _core.Subgradient()
 
 
+@METHODS.part("pegasos")
 @record
-class Pegasos(_Method):
+class Pegasos(Method):
     """Pegasos: subgradient descent with ½ α ‖w‖² and η_t = 1 / (α t), projected on ‖w‖ ≤ 1/√α.
 
     Parameters
@@ -441,30 +482,32 @@ class Pegasos(_Method):
     grows: ClassVar[bool] = False
 
     @property
-    def pace(self) -> Any:
-        """The step is set by alpha."""
+    def step(self) -> Any:
+        """1: alpha sets the step."""
         return 1.0
 
-    def pace_for(self, setup: Setup) -> Any:
+    def step_for(self, setup: Setup) -> Any:
         """Return α."""
         return setup.alpha
 
-    def schedule(self, pace: Any) -> Any:
-        """Return 1/(αt)."""
-        return InverseTime(pace)
+    def steps(self, step: Any, first: int, count: int) -> Array:
+        """Return 1 / (αt)."""
+        return 1.0 / (step * np.arange(first, first + count, dtype=np.float64))
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner."""
-        _known(self, penalty)
-        if not isinstance(penalty, penalties.L2Squared) or penalty.weights is not None:
-            raise refusal(self, penalty, "it is a method for ½‖w‖².", "Use penalty='l2_squared', or method='fobos'.")
+    def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
+        if not penalty.is_half_square:
+            return "it is a method for ½‖w‖².", "Use penalty='l2_squared', or method='fobos'."
         if setup.alpha <= 0:
-            raise refusal(self, penalty, "its steps are 1/(αt).", "Use alpha > 0.")
-        return _core.pegasos(bool(self.project), setup.core())
+            return "its steps are 1/(αt).", "Use alpha > 0."
+        return None
+
+    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
+        return _core.pegasos(bool(self.project), setup)
 
 
+@METHODS.part("eg")
 @record
-class ExponentiatedGradient(_Method):
+class ExponentiatedGradient(Method):
     """Exponentiated gradient ±: multiplicative updates on ‖w‖₁ ≤ radius, each output by itself.
 
     Parameters
@@ -495,117 +538,17 @@ class ExponentiatedGradient(_Method):
         if self.step == "theory":
             raise ValueError("step='theory' is for methods with additive steps; use 'auto' or a number.")
 
-    def make(self, penalty: Any, setup: Setup) -> Any:
-        """Return a new learner."""
-        _known(self, penalty)
-        if not isinstance(penalty, penalties.NoPenalty):
-            raise refusal(self, penalty, "its radius bounds ‖w‖₁ already.", "Use penalty='none', or method='fobos'.")
-        return _core.exponentiated_gradient(float(self.radius), setup.core())
+    def candidates(self, h: float, slope: float, rows: Any) -> Array:
+        largest = float(np.abs(rows.value).max(initial=0.0)) or 1.0
+        return 4.0 ** np.arange(-5, 3) / (slope * largest)
 
+    def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
+        if penalty.penalises:
+            return "its radius bounds ‖w‖₁ already.", "Use penalty='none', or method='fobos'."
+        return None
 
-def _rows_only(method: Any, penalty: Any, setup: Setup) -> tuple[Any, Any]:
-    """Return what `rowwise` returns, or raise where it returns nothing."""
-    _known(method, penalty)
-    rows = rowwise(penalty, setup)
-    if rows is None:
-        raise refusal(
-            method,
-            penalty,
-            "this method needs a penalty that is a sum over features, and this one couples them.",
-            "Use method='fobos' or 'rda', or a penalty on rows.",
-        )
-    return rows
-
-
-def _groups(penalty: Any, setup: Setup, weights: Any = None) -> Any:
-    """Return the compiled groups of features: the user's, rows where there are none."""
-    parsed = penalty.parsed_groups
-    if parsed is None:
-        return _core.FeatureGroups(None, None, weights)
-    parsed.check_covers(setup.features)
-    return _core.FeatureGroups(parsed.members, parsed.starts, weights)
-
-
-def _bounds(penalty: Any, setup: Setup) -> Any:
-    low, high = (np.broadcast_to(np.asarray(b, np.float64), (setup.features,)) for b in (penalty.low, penalty.high))
-    return _core.Bounds(np.ascontiguousarray(low), np.ascontiguousarray(high))
-
-
-def _prior(penalty: Any, setup: Setup) -> Any:
-    return penalty.prior_for(setup.features * setup.outputs)
-
-
-def _whole_prox(penalty: Any, setup: Setup) -> Any:
-    """Return the prox over all weights at once, for the penalties that have no cheaper way: O(d k) a round."""
-    d, k = setup.features, setup.outputs
-    match penalty:
-        case penalties.LInf():
-            return _core.blockwise_prox(_core.LInf(), _core.FeatureGroups.whole(d), d, k)
-        case penalties.GroupLInf():
-            return _core.blockwise_prox(_core.LInf(), _groups(penalty, setup, penalty.weights), d, k)
-        case penalties.SparseGroupL2():
-            groups = _groups(penalty, setup, penalty.weights)
-            return _core.blockwise_prox(_core.SparseL2(penalty.l1_ratio), groups, d, k)
-        case penalties.Simplex():
-            return _core.set_prox(_core.Simplex(penalty.radius), d, k)
-        case penalties.L1Ball() if penalty.weights is None:
-            return _core.set_prox(_core.L1Ball(penalty.radius), d, k)
-        case penalties.L1Ball():
-            return _core.weighted_l1_ball_prox(penalty.radius, _weights(penalty, setup), k)
-        case penalties.GroupL2Ball():
-            return _core.group_l2_ball_prox(penalty.radius, _groups(penalty, setup), d, k)
-        case penalties.GroupLInfBall():
-            return _core.group_linf_ball_prox(penalty.radius, _groups(penalty, setup), d, k)
-        case penalties.KL():
-            return _core.kl_prox(_prior(penalty, setup))
-    raise TypeError(f"There is no online rule for {type(penalty).__name__}.")
-
-
-def _coupled_primal(penalty: Any, setup: Setup) -> Any:
-    match penalty:
-        case penalties.GroupL2():
-            return _core.group_fobos(_groups(penalty, setup, penalty.weights), setup.core())
-        case penalties.L2():
-            return _core.group_fobos(_core.FeatureGroups.whole(setup.features), setup.core())
-        case penalties.L2Ball():
-            return _core.l2_ball_fobos(penalty.radius, setup.core())
-        case penalties.L1Ball() if penalty.weights is None and penalty.radius > 0:
-            return _core.l1_ball_fobos(penalty.radius, setup.core())
-        case penalties.Simplex() if penalty.radius > 0:
-            return _core.simplex_fobos(penalty.radius, setup.core())
-        case penalties.Box():
-            return _core.bounded_fobos(_bounds(penalty, setup), setup.core())
-    return _core.eager_fobos(_whole_prox(penalty, setup), setup.core())
-
-
-def _coupled_dual(penalty: Any, setup: Setup) -> Any:
-    match penalty:
-        case penalties.GroupL2():
-            return _core.group_rda(_groups(penalty, setup, penalty.weights), setup.core())
-        case penalties.L2():
-            return _core.group_rda(_core.FeatureGroups.whole(setup.features), setup.core())
-        case penalties.L2Ball():
-            return _core.l2_ball_rda(penalty.radius, setup.core())
-        case penalties.Box():
-            return _core.bounded_rda(_bounds(penalty, setup), setup.core())
-        case penalties.KL():
-            if setup.alpha <= 0:
-                raise refusal(RDA(), penalty, "its weights are p exp(-G / (tα)).", "Use alpha > 0.")
-            return _core.kl_rda(_prior(penalty, setup), setup.core())
-    return _core.eager_rda(_whole_prox(penalty, setup), setup.core())
-
-
-BY_NAME = {
-    "auto": AdaGrad,
-    "fobos": Fobos,
-    "rda": RDA,
-    "adagrad": AdaGrad,
-    "ftrl": FTRL,
-    "truncated_gradient": TruncatedGradient,
-    "subgradient": Subgradient,
-    "pegasos": Pegasos,
-    "eg": ExponentiatedGradient,
-}
+    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
+        return _core.exponentiated_gradient(float(self.radius), setup)
 
 
 def resolve(spec: Any) -> Any:
@@ -617,16 +560,16 @@ def resolve(spec: Any) -> Any:
     >>> methods.resolve("rda")
     RDA(gamma='auto', rho=0.0)
     """
-    return _resolve(spec, BY_NAME, "method", ("make", "schedule"))
+    return METHODS.resolve(spec)
 
 
-def resolve_for(spec: Any, penalty: Any, loss: Any) -> Any:
+def resolve_for(spec: Any, penalty: Penalty, loss: Any) -> Any:
     """Return the method called `spec`.
 
-    "auto" is FOBOS where the penalty couples features, and AdaGrad otherwise: in its dual form, which is sparser, or in
-    its primal form for regression, where it predicts better.
+    "auto" is FOBOS if the penalty couples features, and AdaGrad otherwise: in its dual form, which is sparser, or for
+    regression in its primal form, which predicts better.
     """
     if isinstance(spec, str) and spec == "auto":
         form = "fobos" if loss.kind == "regression" else "rda"
-        return AdaGrad(form=form) if sums_over_features(penalty) or bounds_each(penalty) else Fobos()
+        return AdaGrad(form=form) if penalty.acts_on_rows else Fobos()
     return resolve(spec)

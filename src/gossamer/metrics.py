@@ -1,4 +1,4 @@
-"""Metrics that are not in scikit-learn in this form."""
+"""Metrics that scikit-learn does not have in this form."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["coverage"]
 
 
 def coverage(y_true: Any, scores: Any) -> float:
-    """Return the mean rank of the true class among the scores, from 0: how far down the list one has to go.
+    """Return the mean rank of the true class among the scores, counted from 0.
 
-    A class with the same score as the true one stands before it.
+    Classes with the same score as the true one are ranked before it.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def coverage(y_true: Any, scores: Any) -> float:
     y = floats(y_true, "y_true", ndim=(1,))
     if len(y) != len(scores):
         raise ValueError(
-            f"y_true must hold one class a row of scores; it has {len(y)}, and scores is {shape_words(scores.shape)}."
+            f"y_true must hold one class per row of scores; it has {len(y)}, and scores is {shape_words(scores.shape)}."
         )
     if len(y) == 0:
         raise ValueError("coverage needs at least one row.")

@@ -1,25 +1,29 @@
-"""Penalties Ω(w) and sets: one thing, with the same verbs.
+"""Penalties Ω(w) and sets, with the same methods.
 
-Every one has
+Every penalty has
 
 - ``value(w)``: Ω(w); for a set 0 inside and ∞ outside,
-- ``prox(v, step)`` = argmin_w ½‖w − v‖² + step · Ω(w); for a set the projection, whatever the step,
-- ``dual_norm(v)``: the least λ ≥ 0 with v ∈ λ ∂Ω(0). That is the dual norm where Ω is a norm, and the strength from
-  which on w = 0 is optimal in every case. A ball has the dual norm of the norm it bounds.
+- ``prox(v, step)`` = argmin_w ½‖w − v‖² + step · Ω(w); for a set the projection, for any step,
+- ``dual_norm(v)``: the smallest λ ≥ 0 with v ∈ λ ∂Ω(0). If Ω is a norm, that is its dual norm; in every case it is the
+  smallest strength at which w = 0 is optimal. A ball has the dual norm of the norm it bounds.
 - ``is_set``: True for a set.
 
-w is a vector over the features, or a matrix with one row a feature and one column an output. Group penalties take rows
-as groups, or the user's groups of features (over all outputs); all others take a matrix as one long vector. Weights are
-one number a feature (`L1` and its kin) or one a group. The strength α belongs to the estimator, not to the penalty.
+w is a vector over the features, or a matrix with one row per feature and one column per output. Group penalties take
+rows as groups, or the user's groups of features (over all outputs); all others take a matrix as one long vector.
+Weights are one number per feature (`L1` and its kin) or one per group. The strength α belongs to the estimator, not to
+the penalty.
 
-A point counts as inside a set when it is so up to rounding: 1e-9 of the radius, 1e-4 in float32.
+A point counts as inside a set up to rounding error: 1e-9 of the radius, 1e-4 in float32.
+
+What the rest of the library must know about a penalty is on its class too: see `Penalty` for the facts and methods and
+their defaults. `PENALTIES.part` registers a class.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import fields
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,9 +39,12 @@ from gossamer.projections import (
     project_l2_ball,
     project_simplex,
 )
-from gossamer.registry import resolve as _resolve
+from gossamer.registry import Registry, refusal, settings
 from gossamer.validation import Array, floats, frozen, into, number, shape_words
 from gossamer.validation import weights as check_weights
+
+if TYPE_CHECKING:
+    from gossamer.methods import Setup
 
 __all__ = [
     "KL",
@@ -55,10 +62,14 @@ __all__ = [
     "L2Squared",
     "LInf",
     "NoPenalty",
+    "NonNegativeGroupL2",
     "NonNegativeL1",
     "Simplex",
+    "SmoothL1",
     "SparseGroupL2",
 ]
+
+PENALTIES = Registry("penalty", ("value", "prox"))
 
 
 def _as_columns(w: Array) -> Array:
@@ -73,10 +84,27 @@ def _same(a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else bool(a == b)
 
 
-class _Penalty:
-    """What all penalties share: settings that compare by value, and clear answers to what does not exist."""
+def _step(step: Any) -> float:
+    return number(step, "step", least=0)
 
-    is_set: ClassVar[bool] = False
+
+class Penalty:
+    """What all penalties share: equality by value, and the facts and methods that the library uses.
+
+    The defaults are those of a norm that couples all features and has only a prox.
+    """
+
+    is_set: bool = False
+    constrains: bool = False  # whether Ω is ∞ somewhere
+    penalises: bool = True  # whether Ω is anything but 0
+    is_l1: bool = False  # whether Ω(w) = Σ_j a_j |w_j|
+    has_l1: bool = False  # whether it has an ℓ1 part, to which more ℓ1 can be added
+    is_half_square: bool = False  # whether Ω(w) = ½‖w‖²
+    has_dual_norm: bool = True
+    slope_order: float = math.inf  # which norm of a row of the gradient `limits` bounds: 1, 2 or ∞
+    weights: Any = None
+    groups: Any = None
+    radius: Any = None  # of a ball
 
     def value(self, w: Any) -> float:
         """Return Ω(w)."""
@@ -87,31 +115,150 @@ class _Penalty:
         raise NotImplementedError
 
     def dual_norm(self, v: Any) -> float:
-        """Return the least λ ≥ 0 with v ∈ λ ∂Ω(0)."""
-        raise TypeError(f"{type(self).__name__} has no dual norm: it is neither a norm nor the ball of one.")
+        """Return the smallest λ ≥ 0 with v ∈ λ ∂Ω(0)."""
+        raise TypeError(f"{self.label} has no dual norm: it is neither a norm nor the ball of one.")
+
+    @property
+    def label(self) -> str:
+        """Its name in error messages."""
+        return type(self).__name__
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            _same(getattr(self, f.name), getattr(other, f.name))
-            for f in fields(self)  # type: ignore[arg-type]
-        )
+        if type(self) is not type(other):
+            return False
+        theirs = settings(other)
+        return all(_same(value, theirs[name]) for name, value in settings(self).items())
 
     def __hash__(self) -> int:
         return hash(type(self))
 
     def _freeze_weights(self) -> None:
-        given = self.weights  # type: ignore[attr-defined]
-        object.__setattr__(self, "weights", None if given is None else check_weights(given, "weights"))
+        object.__setattr__(self, "weights", None if self.weights is None else check_weights(self.weights, "weights"))
+
+    @property
+    def _all_penalised(self) -> bool:
+        """Whether no weight is zero."""
+        return self.weights is None or bool(np.all(np.asarray(self.weights) > 0))
+
+    # Over some of the features
+
+    def restricted(self, features: Array) -> Any:
+        """Return Ω over some of the features, for a sum over features."""
+        return self if self.weights is None else replace(self, weights=self.weights[features])  # type: ignore[type-var]
+
+    def unpenalised(self) -> Array | None:
+        """Return the features whose weight in the penalty is 0, or None if there are none."""
+        return None if self._all_penalised or self.groups is not None else np.flatnonzero(self.weights == 0)
+
+    # Strengths and bounds
+
+    @property
+    def strongly_convex(self) -> bool:
+        """Whether Ω(w) − c‖w‖² is convex for some c > 0."""
+        return False
+
+    def with_faint_l1(self) -> Any:
+        """Return Ω, with a small ℓ1 part if no strength would make all weights zero otherwise."""
+        return self
+
+    def reach(self, alpha: float, start: float) -> float | None:
+        """Return a bound on ‖w*‖₂ by αΩ(w*) ≤ F(0) = `start`, or None if there is none."""
+        return start / alpha if alpha > 0 else None
+
+    # Online learning
+
+    not_online: tuple[str, str] | None = None  # why it cannot be used online, and what to use instead
+    on_rows: bool = False  # whether it takes the row of a feature over all outputs as one block, unless given groups
+
+    # The cost of an example with z non-zeros, k outputs, d features and T rounds so far: for row-wise rules, whose
+    # features catch up on the rounds they missed (a in all), and for the rules of `online_primal` and `online_dual`.
+    lazy_cost: str = "z k"
+    primal_cost: str = "d k"
+    dual_cost: str = "d k"
+
+    @property
+    def sums_over_features(self) -> bool:
+        """Whether it is a sum over features of the same function of each row of W, apart from weights."""
+        return False
+
+    @property
+    def acts_on_rows(self) -> bool:
+        """Whether it acts on each feature's row of W separately: `rows` does not return None."""
+        return self.sums_over_features
+
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        """Return the compiled form on one row and the weights of the features, or None if it couples features."""
+        return None
+
+    def whole_prox(self, setup: Setup) -> Any:
+        """Return the compiled prox over all weights at once, O(d k) per round."""
+        raise TypeError(f"There is no online rule for {self.label}.")
+
+    def online_primal(self, setup: Setup) -> Any:
+        """Return a learner for FOBOS, for a penalty that couples features."""
+        return _core.eager_fobos(self.whole_prox(setup), setup.core())
+
+    def online_dual(self, setup: Setup) -> Any:
+        """Return a learner for RDA, for a penalty that couples features."""
+        return _core.eager_rda(self.whole_prox(setup), setup.core())
+
+    def _weights_over(self, features: int) -> Any:
+        """Return the weights, one per feature, or None."""
+        if self.weights is not None and len(self.weights) != features:
+            raise ValueError(
+                f"The penalty needs one weight per feature: it has {len(self.weights)}, "
+                f"the data has {features} features."
+            )
+        return self.weights
+
+    # Certificates (see gossamer.batch.certificates); G is the gradient of the loss
+
+    def has_dual(self, alpha: float) -> bool:
+        """Return whether scaled slopes always give a finite lower bound that is tight at the optimum."""
+        return alpha > 0 and self.has_dual_norm and self._all_penalised
+
+    def shrinkages(self, alpha: float, G: Array) -> list[tuple[float, float]]:
+        """Return pairs of a factor s and (αΩ)*(−sG): dual points s·u to try, given G = Xᵀ(p∘u)."""
+        norm = self.dual_norm(-G)
+        s = 1.0 if norm <= alpha else alpha / norm
+        at_one = self.conjugate(alpha, G) if s < 1 else None
+        return [(s, 0.0)] if at_one is None else [(s, 0.0), (1.0, at_one)]
+
+    def conjugate(self, alpha: float, G: Array) -> float | None:
+        """Return (αΩ)*(−G) if it is finite for every G, else None."""
+        return None
+
+    def _strengths(self, alpha: float, ndim: int = 1) -> Any:
+        """Return α a_j, one per feature: a vector, or a column to go with a matrix."""
+        if self.weights is None:
+            return alpha
+        return alpha * (self.weights[:, None] if ndim == 2 else self.weights)
+
+    # Batch solvers
+
+    def limits(self, alpha: float) -> Any:
+        """Return the bound on the norm of order `slope_order` of a gradient row up to which W_j = 0, or None."""
+        return None
+
+    def single_form(self, features: int) -> tuple[Any, Any] | None:
+        """Return the compiled form on single numbers and its weights, for one output; None if there is none."""
+        return None
+
+    def block_form(self, features: int) -> tuple[Any, Any, Any, Any] | None:
+        """Return the compiled form on blocks, weights, members and starts of groups; None if there is none."""
+        return None
+
+    # Boosting
+
+    rows_kin: str = ""  # for a norm of all weights: the penalty with one norm per feature
+
+    def boosted(self) -> tuple[Any, Any] | None:
+        """Return the compiled form on the row of one feature and that on all of W (or None); None if there is none."""
+        return None
 
 
-def _step(step: Any) -> float:
-    return number(step, "step", least=0)
-
-
-class _Elementwise(_Penalty):
+class _Elementwise(Penalty):
     """Σ_j a_j φ(w_j), the same φ for every number."""
-
-    weights: Any
 
     def _core(self) -> Any:
         raise NotImplementedError
@@ -119,7 +266,7 @@ class _Elementwise(_Penalty):
     def _weights_for(self, w: Array) -> Any:
         if self.weights is not None and len(self.weights) != len(w):
             raise ValueError(
-                f"weights must hold one number a feature: there are {len(self.weights)} weights, "
+                f"weights must hold one number per feature: there are {len(self.weights)} weights, "
                 f"and {len(w)} features in {shape_words(w.shape)}."
             )
         return self.weights
@@ -137,8 +284,24 @@ class _Elementwise(_Penalty):
         v = floats(v, "v")
         return float(_core.dual(self._core(), _as_columns(v), self._weights_for(v)))
 
+    @property
+    def sums_over_features(self) -> bool:
+        return True
 
-class _Blockwise(_Penalty):
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        return self._core(), self._weights_over(features)
+
+    def single_form(self, features: int) -> tuple[Any, Any] | None:
+        return self._core(), self.weights
+
+    def block_form(self, features: int) -> tuple[Any, Any, Any, Any] | None:
+        return self._core(), self.weights, None, None
+
+    def boosted(self) -> tuple[Any, Any] | None:
+        return self._core(), None
+
+
+class _Blockwise(Penalty):
     """Σ_b ω_b ‖w_b‖ over blocks; here the whole vector is one block."""
 
     def _core(self) -> Any:
@@ -163,66 +326,99 @@ class _Blockwise(_Penalty):
         v = floats(v, "v")
         return float(_core.dual(self._core(), self._matrix(v), *self._blocks(v)))
 
+    def whole_prox(self, setup: Setup) -> Any:
+        d, k = setup.features, setup.outputs
+        return _core.blockwise_prox(self._core(), self._feature_groups(d), d, k)
+
+    def _feature_groups(self, features: int) -> Any:
+        return _core.FeatureGroups.whole(features)
+
+    def boosted(self) -> tuple[Any, Any] | None:
+        return _core.L1(), self._core()
+
+
+class _Euclidean(_Blockwise):
+    """‖·‖₂ of every block, for which there are online rules for blocks of any size."""
+
+    primal_cost = dual_cost = "z k"
+
+    def _core(self) -> Any:
+        return _core.L2()
+
+    def online_primal(self, setup: Setup) -> Any:
+        return _core.group_fobos(self._feature_groups(setup.features), setup.core())
+
+    def online_dual(self, setup: Setup) -> Any:
+        return _core.group_rda(self._feature_groups(setup.features), setup.core())
+
 
 class _Grouped(_Blockwise):
     """Blocks are the rows of a matrix, or the user's groups of features."""
 
-    groups: Any
-    weights: Any
-    parsed_groups: Groups | None
+    on_rows = True
 
     def __post_init__(self) -> None:
         self._freeze_weights()
-        parsed = self.groups if self.groups is None or isinstance(self.groups, Groups) else Groups(self.groups)
-        object.__setattr__(self, "groups", parsed)
-        object.__setattr__(self, "parsed_groups", parsed)
-        if parsed is not None and self.weights is not None and len(self.weights) != len(parsed):
+        object.__setattr__(self, "groups", _parsed(self.groups))
+        if self.groups is not None and self.weights is not None and len(self.weights) != len(self.groups):
             raise ValueError(
-                f"weights must hold one number a group: there are {len(self.weights)} weights and {len(parsed)} groups."
+                f"weights must hold one number per group: there are {len(self.weights)} weights and "
+                f"{len(self.groups)} groups."
             )
 
     def _matrix(self, w: Array) -> Array:
         return _as_columns(w)
 
     def _blocks(self, w: Array) -> tuple[Any, Any, Any]:
-        parsed = self.parsed_groups
-        if parsed is not None:
-            parsed.check_covers(len(w))
-            return self.weights, parsed.members, parsed.starts
+        if self.groups is not None:
+            self.groups.check_covers(len(w))
+            return self.weights, self.groups.ordered, self.groups.starts
         if self.weights is not None and len(self.weights) != len(w):
             raise ValueError(
-                f"weights must hold one number a row: there are {len(self.weights)} weights, and w is "
+                f"weights must hold one number per row: there are {len(self.weights)} weights, and w is "
                 f"{shape_words(w.shape)}."
             )
         return self.weights, None, None
 
+    @property
+    def sums_over_features(self) -> bool:
+        return self.groups is None
 
-@record
-class NoPenalty(_Penalty):
-    """No penalty: Ω(w) = 0.
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        return None if self.groups is not None else (self._core(), self._weights_over(features))
 
-    Examples
-    --------
-    >>> import gossamer as gs
-    >>> gs.NoPenalty().prox([1.0, -2.0], step=5.0)
-    array([ 1., -2.])
-    """
+    def _feature_groups(self, features: int) -> Any:
+        return _feature_groups(self.groups, features, self.weights)
 
-    def value(self, w: Any) -> float:
-        """Return 0."""
-        floats(w, "w")
-        return 0.0
+    def single_form(self, features: int) -> tuple[Any, Any] | None:
+        return None if self.groups is not None else self._on_singles(features)
 
-    def prox(self, v: Any, step: float = 1.0, *, out: Array | None = None) -> Array:
-        """Return v."""
-        v, _ = floats(v, "v"), _step(step)
-        return into(out, v, lambda x, result: np.copyto(result, x))
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        """Return the compiled form and weights of a simpler penalty if every row is one number, or None."""
+        return None
 
-    def dual_norm(self, v: Any) -> float:
-        """Return 0 for v = 0 and ∞ otherwise."""
-        return math.inf if np.any(floats(v, "v")) else 0.0
+    def block_form(self, features: int) -> tuple[Any, Any, Any, Any] | None:
+        if self.groups is None:
+            return self._core(), self.weights, None, None
+        return self._core(), self.weights, self.groups.ordered, self.groups.starts
+
+    def boosted(self) -> tuple[Any, Any] | None:
+        return self._core(), None
 
 
+def _parsed(groups: Any) -> Groups | None:
+    return groups if groups is None or isinstance(groups, Groups) else Groups(groups)
+
+
+def _feature_groups(groups: Groups | None, features: int, weights: Any = None) -> Any:
+    """Return the compiled groups of features: the user's, or rows if there are none."""
+    if groups is None:
+        return _core.FeatureGroups(None, None, weights)
+    groups.check_covers(features)
+    return _core.FeatureGroups(groups.ordered, groups.starts, weights)
+
+
+@PENALTIES.part("l1")
 @record
 class L1(_Elementwise):
     """ℓ1 norm: Ω(w) = Σ_j a_j |w_j|, with a_j = 1 unless `weights` are given.
@@ -232,7 +428,7 @@ class L1(_Elementwise):
     Parameters
     ----------
     weights : vector, optional
-        One a_j ≥ 0 a feature; 0 leaves a feature unpenalised.
+        One a_j ≥ 0 per feature; 0 leaves a feature unpenalised.
 
     Examples
     --------
@@ -244,6 +440,7 @@ class L1(_Elementwise):
     """
 
     weights: Any = None
+    is_l1 = has_l1 = True
 
     def __post_init__(self) -> None:
         self._freeze_weights()
@@ -251,44 +448,92 @@ class L1(_Elementwise):
     def _core(self) -> Any:
         return _core.L1()
 
+    def limits(self, alpha: float) -> Any:
+        return self._strengths(alpha)
 
+
+FAINT = 1e-3  # the smallest share of ℓ1 used to choose a grid of strengths
+
+
+def _check_ratio(ratio: Any) -> None:
+    number(ratio, "l1_ratio", least=0)
+    if ratio > 1:
+        raise ValueError(f"l1_ratio must be between 0 and 1; {ratio!r} was given.")
+
+
+@PENALTIES.part("elastic_net")
 @record
-class L2Squared(_Elementwise):
-    """Half the squared ℓ2 norm: Ω(w) = ½ Σ_j a_j w_j²; its prox is v / (1 + s).
+class ElasticNet(_Elementwise):
+    """Elastic net: Ω(w) = Σ_j a_j (ρ |w_j| + (1 − ρ) ½ w_j²), ρ = `l1_ratio`; its prox is that of ℓ1, scaled.
 
     Parameters
     ----------
+    l1_ratio : float
+        The share ρ of ℓ1, between 0 and 1.
     weights : vector, optional
-        One a_j ≥ 0 a feature.
+        One a_j ≥ 0 per feature.
 
     Examples
     --------
     >>> import gossamer as gs
-    >>> gs.L2Squared().prox([3.0, -1.0], step=1.0)
-    array([ 1.5, -0.5])
+    >>> gs.ElasticNet(l1_ratio=0.5).prox([3.5, -0.25], step=1.0)
+    array([2., 0.])
     """
 
+    l1_ratio: float = 0.5
     weights: Any = None
+    has_l1 = True
 
     def __post_init__(self) -> None:
+        _check_ratio(self.l1_ratio)
         self._freeze_weights()
 
     def _core(self) -> Any:
-        return _core.L2Squared()
+        return _core.ElasticNet(self.l1_ratio)
+
+    @property
+    def strongly_convex(self) -> bool:
+        return self.l1_ratio < 1 and self._all_penalised
+
+    @property
+    def lazy_cost(self) -> str:  # type: ignore[override]
+        """Unequal weights have no closed form."""
+        return "z k" if self.weights is None else "z k + a"
+
+    def with_faint_l1(self) -> Any:
+        return replace(self, l1_ratio=max(self.l1_ratio, FAINT))
+
+    def reach(self, alpha: float, start: float) -> float | None:
+        if alpha <= 0:
+            return None
+        if self.l1_ratio < 0.5:
+            return math.sqrt(2 * start / (alpha * (1 - self.l1_ratio)))
+        return start / (alpha * self.l1_ratio)
+
+    def conjugate(self, alpha: float, G: Array) -> float | None:
+        if self.l1_ratio == 1:
+            return None
+        a = self._strengths(alpha, G.ndim)
+        over = np.maximum(np.abs(G) - a * self.l1_ratio, 0)
+        return float(np.sum(over**2 / (2 * a * (1 - self.l1_ratio))))
+
+    def limits(self, alpha: float) -> Any:
+        return self._strengths(alpha * self.l1_ratio)
 
 
+@PENALTIES.part("berhu")
 @record
 class Berhu(_Elementwise):
     """Reverse Huber: Ω(w) = Σ_j a_j b(w_j), b(w) = |w| for |w| ≤ γ and (w² + γ²) / (2γ) beyond.
 
-    Sparse like ℓ1 near zero, gentle with large weights' signs like ℓ2² far out.
+    It is sparse like ℓ1 near zero, and like ℓ2² for large weights.
 
     Parameters
     ----------
     gamma : float
         Where ℓ1 turns into ℓ2², > 0.
     weights : vector, optional
-        One a_j ≥ 0 a feature.
+        One a_j ≥ 0 per feature.
 
     References
     ----------
@@ -311,42 +556,73 @@ class Berhu(_Elementwise):
     def _core(self) -> Any:
         return _core.Berhu(self.gamma)
 
+    @property
+    def lazy_cost(self) -> str:  # type: ignore[override]
+        """Searching the round in which a weight fell below γ takes log T; unequal weights have no closed form."""
+        return "z k log T" if self.weights is None else "z k + a"
 
-def _check_ratio(ratio: Any) -> None:
-    number(ratio, "l1_ratio", least=0)
-    if ratio > 1:
-        raise ValueError(f"l1_ratio must be between 0 and 1; {ratio!r} was given.")
+    def conjugate(self, alpha: float, G: Array) -> float | None:
+        a = self._strengths(alpha, G.ndim)
+        over = np.maximum((np.abs(G) / a) ** 2 - 1, 0)
+        return float(np.sum(a * self.gamma * over / 2))
+
+    def limits(self, alpha: float) -> Any:
+        return self._strengths(alpha)
 
 
+@PENALTIES.part("l2_squared")
 @record
-class ElasticNet(_Elementwise):
-    """Elastic net: Ω(w) = Σ_j a_j (ρ |w_j| + (1 − ρ) ½ w_j²), ρ = `l1_ratio`; its prox is ℓ1's, then a scaling.
+class L2Squared(_Elementwise):
+    """Half the squared ℓ2 norm: Ω(w) = ½ Σ_j a_j w_j²; its prox is v / (1 + s).
 
     Parameters
     ----------
-    l1_ratio : float
-        The share ρ of ℓ1, between 0 and 1.
     weights : vector, optional
-        One a_j ≥ 0 a feature.
+        One a_j ≥ 0 per feature.
 
     Examples
     --------
     >>> import gossamer as gs
-    >>> gs.ElasticNet(l1_ratio=0.5).prox([3.5, -0.25], step=1.0)
-    array([2., 0.])
+    >>> gs.L2Squared().prox([3.0, -1.0], step=1.0)
+    array([ 1.5, -0.5])
     """
 
-    l1_ratio: float = 0.5
     weights: Any = None
 
     def __post_init__(self) -> None:
-        _check_ratio(self.l1_ratio)
         self._freeze_weights()
 
     def _core(self) -> Any:
-        return _core.ElasticNet(self.l1_ratio)
+        return _core.L2Squared()
+
+    @property
+    def is_half_square(self) -> bool:  # type: ignore[override]
+        """Whether Ω(w) = ½‖w‖²: no weights."""
+        return self.weights is None
+
+    @property
+    def strongly_convex(self) -> bool:
+        return self._all_penalised
+
+    @property
+    def lazy_cost(self) -> str:  # type: ignore[override]
+        """Unequal weights have no closed form."""
+        return "z k" if self.weights is None else "z k + a"
+
+    def with_faint_l1(self) -> Any:
+        return ElasticNet(FAINT, weights=self.weights)
+
+    def reach(self, alpha: float, start: float) -> float | None:
+        return math.sqrt(2 * start / alpha) if alpha > 0 else None
+
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        return _core.ElasticNet(0.0), self._weights_over(features)
+
+    def conjugate(self, alpha: float, G: Array) -> float | None:
+        return float(np.sum(np.abs(G) ** 2 / (2 * self._strengths(alpha, G.ndim))))
 
 
+@PENALTIES.part("non_negative_l1")
 @record
 class NonNegativeL1(_Elementwise):
     """ℓ1 on the non-negative orthant: Ω(w) = Σ_j a_j w_j for w ≥ 0, ∞ otherwise; its prox is [v − s]₊.
@@ -354,7 +630,7 @@ class NonNegativeL1(_Elementwise):
     Parameters
     ----------
     weights : vector, optional
-        One a_j ≥ 0 a feature; 0 keeps only the sign constraint.
+        One a_j ≥ 0 per feature; 0 keeps only the sign constraint.
 
     Examples
     --------
@@ -364,6 +640,7 @@ class NonNegativeL1(_Elementwise):
     """
 
     weights: Any = None
+    constrains = has_l1 = True
 
     def __post_init__(self) -> None:
         self._freeze_weights()
@@ -377,38 +654,9 @@ class NonNegativeL1(_Elementwise):
         return _core.NonNegativeL1()
 
 
+@PENALTIES.part("group_l2")
 @record
-class L2(_Blockwise):
-    """ℓ2 norm (not squared): Ω(w) = ‖w‖₂; its prox is [1 − s/‖v‖]₊ v. All weights reach zero together.
-
-    Examples
-    --------
-    >>> import gossamer as gs
-    >>> gs.L2().prox([3.0, 4.0], step=2.5)
-    array([1.5, 2. ])
-    """
-
-    def _core(self) -> Any:
-        return _core.L2()
-
-
-@record
-class LInf(_Blockwise):
-    """ℓ∞ norm: Ω(w) = max_j |w_j|; its prox caps every entry at one θ, with Σ_j [|v_j| − θ]₊ = s.
-
-    Examples
-    --------
-    >>> import gossamer as gs
-    >>> gs.LInf().prox([3.0, -2.0, 0.5], step=2.0)
-    array([ 1.5, -1.5,  0.5])
-    """
-
-    def _core(self) -> Any:
-        return _core.LInf()
-
-
-@record
-class GroupL2(_Grouped):
+class GroupL2(_Grouped, _Euclidean):
     """Group lasso, ℓ1/ℓ2: Ω(W) = Σ_g ω_g ‖W_g‖₂. A group is kept or zeroed as a whole.
 
     Parameters
@@ -416,7 +664,7 @@ class GroupL2(_Grouped):
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 a group, 1 by default; the square roots of the group sizes are a usual choice.
+        One ω_g ≥ 0 per group, 1 by default; the square roots of the group sizes are a usual choice.
 
     References
     ----------
@@ -434,21 +682,26 @@ class GroupL2(_Grouped):
 
     groups: Any = None
     weights: Any = None
+    slope_order = 2.0
 
-    def _core(self) -> Any:
-        return _core.L2()
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        return _core.L1(), self.weights
+
+    def limits(self, alpha: float) -> Any:
+        return None if self.groups is not None else self._strengths(alpha)
 
 
+@PENALTIES.part("group_linf")
 @record
 class GroupLInf(_Grouped):
-    """ℓ1/ℓ∞: Ω(W) = Σ_g ω_g ‖W_g‖∞. A group is zeroed as a whole, and its largest weights are evened out.
+    """ℓ1/ℓ∞: Ω(W) = Σ_g ω_g ‖W_g‖∞. A group is zeroed as a whole, and its largest weights become equal.
 
     Parameters
     ----------
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 a group, 1 by default.
+        One ω_g ≥ 0 per group, 1 by default.
 
     References
     ----------
@@ -464,16 +717,24 @@ class GroupLInf(_Grouped):
 
     groups: Any = None
     weights: Any = None
+    slope_order = 1.0
 
     def _core(self) -> Any:
         return _core.LInf()
 
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        return _core.L1(), self.weights
 
+    def limits(self, alpha: float) -> Any:
+        return None if self.groups is not None else self._strengths(alpha)
+
+
+@PENALTIES.part("sparse_group_l2")
 @record
 class SparseGroupL2(_Grouped):
     """Sparse group lasso: Ω(W) = ρ ‖W‖₁ + (1 − ρ) Σ_g ω_g ‖W_g‖₂, ρ = `l1_ratio`.
 
-    Whole groups are zeroed, and single weights inside those that stay; its prox is ℓ1's, then the group rule.
+    Whole groups are zeroed, and single weights inside the others; its prox is that of ℓ1, then that of the group lasso.
 
     Parameters
     ----------
@@ -482,7 +743,7 @@ class SparseGroupL2(_Grouped):
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 a group, 1 by default.
+        One ω_g ≥ 0 per group, 1 by default.
 
     Examples
     --------
@@ -494,6 +755,7 @@ class SparseGroupL2(_Grouped):
     l1_ratio: float = 0.5
     groups: Any = None
     weights: Any = None
+    lazy_cost = "z k + a"
 
     def __post_init__(self) -> None:
         _check_ratio(self.l1_ratio)
@@ -502,11 +764,182 @@ class SparseGroupL2(_Grouped):
     def _core(self) -> Any:
         return _core.SparseL2(self.l1_ratio)
 
+    def has_dual(self, alpha: float) -> bool:
+        return alpha > 0 and (self.l1_ratio > 0 or self._all_penalised)
 
-class _Set(_Penalty):
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        weights = np.ones(features) if self.weights is None else self.weights
+        return _core.L1(), self.l1_ratio + (1 - self.l1_ratio) * weights  # ρ|w| + (1 − ρ) ω |w|
+
+
+@PENALTIES.part("non_negative_group_l2")
+@record
+class NonNegativeGroupL2(_Grouped):
+    """Group lasso on the non-negative orthant: Ω(W) = Σ_g ω_g ‖W_g‖₂ for W ≥ 0, ∞ otherwise.
+
+    A group is kept or zeroed as a whole, and no weight is negative; its prox is the group rule of the positive part.
+
+    Parameters
+    ----------
+    groups : optional
+        Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
+    weights : vector, optional
+        One ω_g ≥ 0 per group, 1 by default; 0 keeps only the sign constraint.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.NonNegativeGroupL2().prox([[3.0, 4.0], [-3.0, 0.5]], step=1.0)
+    array([[2.4, 3.2],
+           [0. , 0. ]])
+    """
+
+    groups: Any = None
+    weights: Any = None
+    constrains = True
+
+    def value(self, w: Any) -> float:
+        """Return Ω(w)."""
+        return math.inf if np.any(floats(w, "w") < 0) else super().value(w)
+
+    def _core(self) -> Any:
+        return _core.NonNegativeL2()
+
+    def _on_singles(self, features: int) -> tuple[Any, Any] | None:
+        return _core.NonNegativeL1(), self.weights
+
+
+@PENALTIES.part("l2")
+@record
+class L2(_Euclidean):
+    """ℓ2 norm (not squared): Ω(w) = ‖w‖₂; its prox is [1 − s/‖v‖]₊ v. All weights reach zero together.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.L2().prox([3.0, 4.0], step=2.5)
+    array([1.5, 2. ])
+    """
+
+    rows_kin = "GroupL2"
+
+
+@PENALTIES.part("linf")
+@record
+class LInf(_Blockwise):
+    """ℓ∞ norm: Ω(w) = max_j |w_j|; its prox clips every entry at θ with Σ_j [|v_j| − θ]₊ = s.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.LInf().prox([3.0, -2.0, 0.5], step=2.0)
+    array([ 1.5, -1.5,  0.5])
+    """
+
+    rows_kin = "GroupLInf"
+
+    def _core(self) -> Any:
+        return _core.LInf()
+
+
+@PENALTIES.part("smooth_l1")
+@record
+class SmoothL1(Penalty):
+    """Smooth ℓ1: Ω(w) = Σ_j log(1 + e^{w_j}) + log(1 + e^{−w_j}); for boosting only.
+
+    It is about |w| for large |w| and flat at zero, so no weight is ever exactly zero and boosting does not stop early:
+    the baseline of boosting with ℓ1.
+
+    References
+    ----------
+    Dekel, Shalev-Shwartz, Singer: Smooth ε-insensitive regression by loss symmetrization, JMLR 2005.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> round(gs.SmoothL1().value([0.0, 3.0]), 4)
+    4.4835
+    """
+
+    has_dual_norm = False
+    not_online = ("it has no prox in closed form.", "It is a penalty of boosting only; use 'l1'.")
+
+    def value(self, w: Any) -> float:
+        """Return Ω(w)."""
+        w = np.asarray(w, dtype=np.float64)
+        return float(np.sum(np.logaddexp(0, w) + np.logaddexp(0, -w)))
+
+    def prox(self, v: Any, step: float = 1.0, *, out: Array | None = None) -> Array:
+        """Raise: there is no prox in closed form, and boosting needs none."""
+        raise TypeError("SmoothL1 has no prox in closed form; it is a penalty of boosting only.")
+
+    def boosted(self) -> tuple[Any, Any] | None:
+        """Return its compiled form."""
+        return _core.SmoothL1(), None
+
+
+@PENALTIES.part("none")
+@record
+class NoPenalty(Penalty):
+    """No penalty: Ω(w) = 0.
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.NoPenalty().prox([1.0, -2.0], step=5.0)
+    array([ 1., -2.])
+    """
+
+    penalises = False
+
+    def value(self, w: Any) -> float:
+        """Return 0."""
+        floats(w, "w")
+        return 0.0
+
+    def prox(self, v: Any, step: float = 1.0, *, out: Array | None = None) -> Array:
+        """Return v."""
+        v, _ = floats(v, "v"), _step(step)
+        return into(out, v, lambda x, result: np.copyto(result, x))
+
+    def dual_norm(self, v: Any) -> float:
+        """Return 0 for v = 0 and ∞ otherwise."""
+        return math.inf if np.any(floats(v, "v")) else 0.0
+
+    def reach(self, alpha: float, start: float) -> float | None:
+        """Return None: there is no bound."""
+        return None
+
+    @property
+    def sums_over_features(self) -> bool:
+        """True: a sum of zeros."""
+        return True
+
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        """Return ℓ1; methods give it strength 0."""
+        return _core.L1(), None
+
+    def has_dual(self, alpha: float) -> bool:
+        """Return False: only slopes with a zero gradient give a bound."""
+        return False
+
+    def single_form(self, features: int) -> tuple[Any, Any] | None:
+        """Return ℓ1 with weights of 0."""
+        return _core.L1(), np.zeros(features)
+
+    def block_form(self, features: int) -> tuple[Any, Any, Any, Any] | None:
+        """Return ℓ1 with weights of 0."""
+        return _core.L1(), np.zeros(features), None, None
+
+    def boosted(self) -> tuple[Any, Any] | None:
+        """Return ℓ1; its strength is 0."""
+        return _core.L1(), None
+
+
+class _Set(Penalty):
     """A convex set; `_excess` measures how far outside a point is, relative to the set's size."""
 
-    is_set = True
+    is_set = constrains = True
 
     def _excess(self, w: Array) -> float:
         raise NotImplementedError
@@ -520,21 +953,35 @@ class _Set(_Penalty):
         return 0.0 if self._excess(w) <= (1e-4 if w.dtype == np.float32 else 1e-9) else math.inf
 
     def prox(self, v: Any, step: float = 1.0, *, out: Array | None = None) -> Array:
-        """Return the projection of v, whatever the step."""
+        """Return the projection of v, for any step."""
         v, _ = floats(v, "v"), _step(step)
         return self._project(v, out)
+
+    def reach(self, alpha: float, start: float) -> float | None:
+        """Return None: not every set is bounded."""
+        return None
+
+    def has_dual(self, alpha: float) -> bool:
+        """Return whether the set is bounded, so that every slope gives a bound."""
+        return True
+
+    def shrinkages(self, alpha: float, G: Array) -> list[tuple[float, float]]:
+        """Return 1 and the support function of the set at −G."""
+        return [(1.0, self.support(G))]
+
+    def support(self, G: Array) -> float:
+        """Return max <−G, w> over the set."""
+        raise NotImplementedError
 
 
 class _Ball(_Set):
     """{norm(w) ≤ radius}."""
 
-    radius: float
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", number(self.radius, "radius", least=0))
         self._norm()
 
-    def _norm(self) -> _Penalty:
+    def _norm(self) -> Penalty:
         raise NotImplementedError
 
     def _excess(self, w: Array) -> float:
@@ -544,12 +991,21 @@ class _Ball(_Set):
         """Return the dual of the norm that the ball bounds."""
         return self._norm().dual_norm(v)
 
+    def reach(self, alpha: float, start: float) -> float | None:
+        """Return the radius: ‖w‖₂ is at most the norm."""
+        return self.radius
+
+    def support(self, G: Array) -> float:
+        """Return max <−G, w> over the ball."""
+        return float(self.radius * self.dual_norm(-G))
+
 
 def _flat(project: Any, v: Array, out: Array | None, *args: Any) -> Array:
     """Apply `project` to a matrix as one long vector."""
     return into(out, v, lambda x, result: project(x.reshape(-1), *args, out=result.reshape(-1)))
 
 
+@PENALTIES.part("simplex")
 @record
 class Simplex(_Set):
     """The simplex {w ≥ 0, Σ w = radius}.
@@ -579,7 +1035,26 @@ class Simplex(_Set):
     def _project(self, v: Array, out: Array | None) -> Array:
         return _flat(project_simplex, v, out, self.radius)
 
+    def reach(self, alpha: float, start: float) -> float | None:
+        return self.radius
 
+    def support(self, G: Array) -> float:
+        return float(self.radius * np.max(-G))
+
+    def whole_prox(self, setup: Setup) -> Any:
+        return _core.set_prox(_core.Simplex(self.radius), setup.features, setup.outputs)
+
+    @property
+    def primal_cost(self) -> str:  # type: ignore[override]
+        return "z k log d" if self.radius > 0 else "d k"
+
+    def online_primal(self, setup: Setup) -> Any:
+        if self.radius == 0:
+            return super().online_primal(setup)
+        return _core.simplex_fobos(self.radius, setup.core())
+
+
+@PENALTIES.part("l1_ball")
 @record
 class L1Ball(_Ball):
     """The ℓ1 ball {Σ_j a_j |w_j| ≤ radius}, with a_j = 1 unless `weights` are given.
@@ -589,7 +1064,7 @@ class L1Ball(_Ball):
     radius : float
         The bound, ≥ 0.
     weights : vector, optional
-        One a_j ≥ 0 a feature; 0 leaves a feature free.
+        One a_j ≥ 0 per feature; 0 leaves a feature free.
 
     Examples
     --------
@@ -605,7 +1080,7 @@ class L1Ball(_Ball):
         self._freeze_weights()
         super().__post_init__()
 
-    def _norm(self) -> _Penalty:
+    def _norm(self) -> Penalty:
         return L1(self.weights)
 
     def _project(self, v: Array, out: Array | None) -> Array:
@@ -614,7 +1089,25 @@ class L1Ball(_Ball):
         a = L1(self.weights)._weights_for(v)
         return _flat(project_l1_ball, v, out, self.radius, np.repeat(a, v.size // len(v)) if len(v) else a)
 
+    def has_dual(self, alpha: float) -> bool:
+        return self._all_penalised
 
+    def whole_prox(self, setup: Setup) -> Any:
+        if self.weights is None:
+            return _core.set_prox(_core.L1Ball(self.radius), setup.features, setup.outputs)
+        return _core.weighted_l1_ball_prox(self.radius, self._weights_over(setup.features), setup.outputs)
+
+    @property
+    def primal_cost(self) -> str:  # type: ignore[override]
+        return "z k log d" if self.weights is None and self.radius > 0 else "d k"
+
+    def online_primal(self, setup: Setup) -> Any:
+        if self.weights is not None or self.radius == 0:
+            return super().online_primal(setup)
+        return _core.l1_ball_fobos(self.radius, setup.core())
+
+
+@PENALTIES.part("l2_ball")
 @record
 class L2Ball(_Ball):
     """The ℓ2 ball {‖w‖₂ ≤ radius}.
@@ -632,14 +1125,22 @@ class L2Ball(_Ball):
     """
 
     radius: float = 1.0
+    primal_cost = dual_cost = "z k"
 
-    def _norm(self) -> _Penalty:
+    def _norm(self) -> Penalty:
         return L2()
 
     def _project(self, v: Array, out: Array | None) -> Array:
         return _flat(project_l2_ball, v, out, self.radius)
 
+    def online_primal(self, setup: Setup) -> Any:
+        return _core.l2_ball_fobos(self.radius, setup.core())
 
+    def online_dual(self, setup: Setup) -> Any:
+        return _core.l2_ball_rda(self.radius, setup.core())
+
+
+@PENALTIES.part()
 @record
 class Box(_Set):
     """The box {low ≤ w ≤ high}; ``Box(0, math.inf)`` is the non-negative orthant, ``Box(-r, r)`` the ℓ∞ ball.
@@ -647,7 +1148,7 @@ class Box(_Set):
     Parameters
     ----------
     low, high : float or array
-        The bounds, one for all or one a feature; they may be infinite.
+        The bounds, one for all or one per feature; they may be infinite.
 
     Examples
     --------
@@ -658,11 +1159,12 @@ class Box(_Set):
 
     low: Any
     high: Any
+    primal_cost = dual_cost = "z k"
 
     def __post_init__(self) -> None:
         low, high = check_bounds(self.low, self.high)
         if low.ndim > 1 or high.ndim > 1:
-            raise ValueError("low and high must be numbers or vectors of one number a feature.")
+            raise ValueError("low and high must be numbers or vectors of one number per feature.")
         for name, bound in (("low", low), ("high", high)):
             object.__setattr__(self, name, frozen(bound) if bound.ndim else float(bound))
 
@@ -671,7 +1173,7 @@ class Box(_Set):
         for bound in (low, high):
             if bound.ndim and len(bound) != len(w):
                 raise ValueError(f"low and high must fit v: there are {len(bound)} bounds and {len(w)} features.")
-        if w.ndim == 2:  # one bound a feature: the same for all outputs
+        if w.ndim == 2:  # one bound per feature: the same for all outputs
             low, high = (b[:, None] if b.ndim else b for b in (low, high))
         return low, high
 
@@ -684,9 +1186,55 @@ class Box(_Set):
     def _project(self, v: Array, out: Array | None) -> Array:
         return project_box(v, *self._bounds(v), out=out)
 
+    def has_dual(self, alpha: float) -> bool:
+        return bool(np.all(np.isfinite(self.low)) and np.all(np.isfinite(self.high)))
+
+    def support(self, G: Array) -> float:
+        low, high = self._bounds(G)
+        return float(np.sum(np.maximum(-G * low, -G * high)))
+
+    @property
+    def sums_over_features(self) -> bool:
+        """Whether the bounds are the same for all features."""
+        return np.ndim(self.low) == np.ndim(self.high) == 0
+
+    @property
+    def acts_on_rows(self) -> bool:
+        """True."""
+        return True
+
+    def rows(self, features: int) -> tuple[Any, Any] | None:
+        if self.sums_over_features:
+            return _core.Box(self.low, self.high), None
+        low, high = (np.broadcast_to(np.asarray(b, np.float64), (features,)) for b in (self.low, self.high))
+        return _core.Bounds(np.ascontiguousarray(low), np.ascontiguousarray(high)), None
+
+    def single_form(self, features: int) -> tuple[Any, Any] | None:
+        return (_core.Box(self.low, self.high), None) if self.sums_over_features else None
+
 
 @record
-class GroupL2Ball(_Ball):
+class _GroupBall(_Ball):
+    """{Σ_g ‖W_g‖ ≤ radius}: groups are rows, or the user's."""
+
+    radius: float = 1.0
+    groups: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", _parsed(self.groups))
+        super().__post_init__()
+
+    def whole_prox(self, setup: Setup) -> Any:
+        groups = _feature_groups(self.groups, setup.features)
+        return self._ball_prox()(self.radius, groups, setup.features, setup.outputs)
+
+    def _ball_prox(self) -> Any:
+        raise NotImplementedError
+
+
+@PENALTIES.part("group_l2_ball")
+@record
+class GroupL2Ball(_GroupBall):
     """The ℓ1/ℓ2 ball {Σ_g ‖W_g‖₂ ≤ radius}.
 
     Parameters
@@ -704,28 +1252,19 @@ class GroupL2Ball(_Ball):
            [0. , 0. ]])
     """
 
-    radius: float = 1.0
-    groups: Any = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_made", GroupL2(self.groups))
-        object.__setattr__(self, "groups", self.parsed_groups)
-        super().__post_init__()
-
-    @property
-    def parsed_groups(self) -> Groups | None:
-        """The groups, checked; None for rows."""
-        return self._made.parsed_groups  # type: ignore[attr-defined]
-
-    def _norm(self) -> _Penalty:
-        return self._made  # type: ignore[attr-defined]
+    def _norm(self) -> Penalty:
+        return GroupL2(self.groups)
 
     def _project(self, v: Array, out: Array | None) -> Array:
-        return project_group_l2_ball(v, self.radius, self.parsed_groups, out=out)
+        return project_group_l2_ball(v, self.radius, self.groups, out=out)
+
+    def _ball_prox(self) -> Any:
+        return _core.group_l2_ball_prox
 
 
+@PENALTIES.part("group_linf_ball")
 @record
-class GroupLInfBall(_Ball):
+class GroupLInfBall(_GroupBall):
     """The ℓ1/ℓ∞ ball {Σ_g ‖W_g‖∞ ≤ radius}.
 
     Parameters
@@ -743,28 +1282,22 @@ class GroupLInfBall(_Ball):
            [0., 0.]])
     """
 
-    radius: float = 1.0
-    groups: Any = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_made", GroupLInf(self.groups))
-        object.__setattr__(self, "groups", self.parsed_groups)
-        super().__post_init__()
-
-    @property
-    def parsed_groups(self) -> Groups | None:
-        """The groups, checked; None for rows."""
-        return self._made.parsed_groups  # type: ignore[attr-defined]
-
-    def _norm(self) -> _Penalty:
-        return self._made  # type: ignore[attr-defined]
+    def _norm(self) -> Penalty:
+        return GroupLInf(self.groups)
 
     def _project(self, v: Array, out: Array | None) -> Array:
-        return project_group_linf_ball(v, self.radius, self.parsed_groups, out=out)
+        return project_group_linf_ball(v, self.radius, self.groups, out=out)
+
+    def reach(self, alpha: float, start: float) -> float | None:
+        return None  # ‖W_g‖∞ does not bound ‖W_g‖₂
+
+    def _ball_prox(self) -> Any:
+        return _core.group_linf_ball_prox
 
 
+@PENALTIES.part("kl")
 @record
-class KL(_Penalty):
+class KL(Penalty):
     """Kullback-Leibler divergence to a prior p on the simplex: Ω(w) = Σ_j w_j log(w_j / p_j) for w ≥ 0, Σ w = 1.
 
     With a step of 0 its prox is the projection onto the simplex.
@@ -788,6 +1321,8 @@ class KL(_Penalty):
     """
 
     prior: Any = None
+    constrains = True
+    has_dual_norm = False
 
     def __post_init__(self) -> None:
         if self.prior is None:
@@ -802,7 +1337,7 @@ class KL(_Penalty):
         if self.prior is None:
             return np.full(size, 1.0 / max(size, 1))
         if len(self.prior) != size:
-            raise ValueError(f"prior must hold one number an entry: it has {len(self.prior)} and w has {size}.")
+            raise ValueError(f"prior must hold one number per entry: it has {len(self.prior)} and w has {size}.")
         return np.asarray(self.prior)
 
     def value(self, w: Any) -> float:
@@ -831,26 +1366,65 @@ class KL(_Penalty):
 
         return into(out, v, compute)
 
+    def reach(self, alpha: float, start: float) -> float | None:
+        return None
 
-BY_NAME = {
-    "none": NoPenalty,
-    "l1": L1,
-    "l2": L2,
-    "l2_squared": L2Squared,
-    "linf": LInf,
-    "berhu": Berhu,
-    "elastic_net": ElasticNet,
-    "group_l2": GroupL2,
-    "group_linf": GroupLInf,
-    "sparse_group_l2": SparseGroupL2,
-    "non_negative_l1": NonNegativeL1,
-    "kl": KL,
-    "simplex": Simplex,
-    "l1_ball": L1Ball,
-    "l2_ball": L2Ball,
-    "group_l2_ball": GroupL2Ball,
-    "group_linf_ball": GroupLInfBall,
-}
+    def whole_prox(self, setup: Setup) -> Any:
+        return _core.kl_prox(self.prior_for(setup.features * setup.outputs))
+
+    def online_dual(self, setup: Setup) -> Any:
+        if setup.alpha <= 0:
+            raise refusal("RDA", self.label, "its weights are p exp(-G / (tα)).", "Use alpha > 0.")
+        return _core.kl_rda(self.prior_for(setup.features * setup.outputs), setup.core())
+
+    def has_dual(self, alpha: float) -> bool:
+        return alpha > 0
+
+    def shrinkages(self, alpha: float, G: Array) -> list[tuple[float, float]]:
+        return [(1.0, self.conjugate(alpha, G))]
+
+    def conjugate(self, alpha: float, G: Array) -> float:
+        p, v = self.prior_for(G.size), -G.reshape(-1) / alpha
+        used = p > 0
+        top = v[used].max()
+        return float(alpha * (top + np.log(np.sum(p[used] * np.exp(v[used] - top)))))
+
+
+@record
+class OwnPenalty(Penalty):
+    """A Python object with `value` and `prox`, wrapped as a penalty; its other facts are read here, once."""
+
+    given: Any
+    not_online = (
+        "online learning runs compiled rules, and this penalty is a Python object.",
+        "Use it in batch, or use one of the penalties of the library.",
+    )
+
+    def __post_init__(self) -> None:
+        for fact in ("is_set", "radius", "weights", "groups"):
+            object.__setattr__(self, fact, getattr(self.given, fact, getattr(self, fact)))
+        object.__setattr__(self, "has_dual_norm", callable(getattr(self.given, "dual_norm", None)))
+
+    @property
+    def label(self) -> str:
+        """Its name in error messages: that of its own class."""
+        return type(self.given).__name__
+
+    def value(self, w: Any) -> float:
+        """Return Ω(w)."""
+        return float(self.given.value(w))
+
+    def prox(self, v: Any, step: float = 1.0, *, out: Array | None = None) -> Array:
+        """Return the object's prox."""
+        return np.asarray(self.given.prox(v, step))
+
+    def dual_norm(self, v: Any) -> float:
+        """Return the object's dual norm, if it has one."""
+        return float(self.given.dual_norm(v)) if self.has_dual_norm else super().dual_norm(v)
+
+    def shrinkages(self, alpha: float, G: Array) -> list[tuple[float, float]]:
+        """Return those of a ball or a norm with the object's dual norm."""
+        return [(1.0, float(self.radius * self.dual_norm(-G)))] if self.is_set else super().shrinkages(alpha, G)
 
 
 def resolve(spec: Any) -> Any:
@@ -862,4 +1436,10 @@ def resolve(spec: Any) -> Any:
     >>> penalties.resolve("elastic_net")
     ElasticNet(l1_ratio=0.5, weights=None)
     """
-    return _resolve(spec, BY_NAME, "penalty", ("value", "prox"))
+    return PENALTIES.resolve(spec)
+
+
+def as_penalty(spec: Any) -> Penalty:
+    """Return the penalty called `spec` with all facts and verbs: a custom object is wrapped."""
+    part = resolve(spec)
+    return part if isinstance(part, Penalty) else OwnPenalty(part)

@@ -1,4 +1,4 @@
-"""Euclidean projections, by name: the nearest point of a set.
+"""Euclidean projections onto sets, as functions.
 
 Each takes a vector, or a matrix whose rows are projected one by one; the mixed-norm balls take the matrix as a whole.
 float32 stays float32, everything else becomes float64. `out` receives the result and may be the input itself.
@@ -12,7 +12,7 @@ import numpy as np
 
 from gossamer import _core
 from gossamer.groups import Groups
-from gossamer.validation import Array, floats, into, number, refuse_nonfinite, shape_words
+from gossamer.validation import Array, floats, into, number, refuse_nonfinite, shape_words, whole
 from gossamer.validation import weights as check_weights
 
 __all__ = [
@@ -113,7 +113,7 @@ def project_l1_ball(v: Any, radius: float = 1.0, weights: Any = None, *, out: Ar
 
 
 def project_l2_ball(v: Any, radius: float = 1.0, *, out: Array | None = None) -> Array:
-    """Project onto the ℓ2 ball {‖w‖₂ ≤ radius}: scale down what is longer.
+    """Project onto the ℓ2 ball {‖w‖₂ ≤ radius}: longer vectors are scaled down.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def project_box(v: Any, low: Any, high: Any, *, out: Array | None = None) -> Arr
             f"low and high must fit v: v is {shape_words(v.shape)}, low is {shape_words(low.shape)}, "
             f"high is {shape_words(high.shape)}."
         ) from None
-    with np.errstate(over="ignore"):  # a bound past float32 is no bound there
+    with np.errstate(over="ignore"):  # a bound beyond the range of float32 is infinite
         low, high = low.astype(v.dtype), high.astype(v.dtype)
     return into(out, v, lambda a, result: np.clip(a, low, high, out=result))
 
@@ -184,20 +184,22 @@ def _bound(value: Any, name: str) -> Array:
     return bound.astype(np.float64)
 
 
-def _group_arguments(W: Array, groups: Any) -> tuple[Any, Any]:
-    if groups is None:
-        return None, None
-    parsed = groups if isinstance(groups, Groups) else Groups(groups)
-    parsed.check_covers(len(W))
-    return parsed.members, parsed.starts
+def _project_groups(project: Any, W: Any, radius: float, groups: Any, out: Array | None) -> Array:
+    W, radius = floats(W, "W"), number(radius, "radius", least=0)
+    members = starts = None
+    if groups is not None:
+        parsed = groups if isinstance(groups, Groups) else Groups(groups)
+        parsed.check_covers(len(W))
+        members, starts = parsed.ordered, parsed.starts
 
+    def columns(v: Array) -> Array:
+        return v.reshape(-1, 1) if v.ndim == 1 else v
 
-def _as_columns(v: Array) -> Array:
-    return v.reshape(-1, 1) if v.ndim == 1 else v
+    return into(out, W, lambda a, result: project(columns(a), columns(result), radius, members, starts))
 
 
 def project_group_l2_ball(W: Any, radius: float = 1.0, groups: Any = None, *, out: Array | None = None) -> Array:
-    """Project onto the ℓ1/ℓ2 ball {Σ_g ‖W_g‖₂ ≤ radius}: the group norms go on the ℓ1 ball, the groups are rescaled.
+    """Project onto the ℓ1/ℓ2 ball {Σ_g ‖W_g‖₂ ≤ radius}: the group norms are projected onto the ℓ1 ball.
 
     Parameters
     ----------
@@ -217,17 +219,11 @@ def project_group_l2_ball(W: Any, radius: float = 1.0, groups: Any = None, *, ou
     array([[2.4, 3.2],
            [0. , 0. ]])
     """
-    W, radius = floats(W, "W"), number(radius, "radius", least=0)
-    members, starts = _group_arguments(W, groups)
-    return into(
-        out,
-        W,
-        lambda a, result: _core.project_group_l2_ball(_as_columns(a), _as_columns(result), radius, members, starts),
-    )
+    return _project_groups(_core.project_group_l2_ball, W, radius, groups, out)
 
 
 def project_group_linf_ball(W: Any, radius: float = 1.0, groups: Any = None, *, out: Array | None = None) -> Array:
-    """Project onto the ℓ1/ℓ∞ ball {Σ_g ‖W_g‖∞ ≤ radius}: every surviving group is capped, at one common price.
+    """Project onto the ℓ1/ℓ∞ ball {Σ_g ‖W_g‖∞ ≤ radius}: the entries of every group are clipped, each at its own level.
 
     Parameters
     ----------
@@ -247,19 +243,13 @@ def project_group_linf_ball(W: Any, radius: float = 1.0, groups: Any = None, *, 
     array([[2., 2.],
            [0., 0.]])
     """
-    W, radius = floats(W, "W"), number(radius, "radius", least=0)
-    members, starts = _group_arguments(W, groups)
-    return into(
-        out,
-        W,
-        lambda a, result: _core.project_group_linf_ball(_as_columns(a), _as_columns(result), radius, members, starts),
-    )
+    return _project_groups(_core.project_group_linf_ball, W, radius, groups, out)
 
 
 class SparseL1Ball:
-    """A point of the ℓ1 ball that moves by sparse steps: w ← Π(w + δ) in O(k log d) when δ has k non-zeros.
+    """A point of the ℓ1 ball with sparse updates: w ← Π(w + δ) in O(k log d) when δ has k non-zeros.
 
-    The result of every step is that of `project_l1_ball` on the whole vector. It starts at zero.
+    The result of every update is that of `project_l1_ball` on the whole vector. The point starts at zero.
 
     Parameters
     ----------
@@ -285,9 +275,7 @@ class SparseL1Ball:
     """
 
     def __init__(self, n_features: int, radius: float = 1.0) -> None:
-        if not isinstance(n_features, (int, np.integer)) or isinstance(n_features, bool) or n_features < 0:
-            raise ValueError(f"n_features must be a whole number, 0 or more; {n_features!r} was given.")
-        self._ball = _core.SparseL1Ball(int(n_features), number(radius, "radius", above=0))
+        self._ball = _core.SparseL1Ball(whole(n_features, "n_features", 0), number(radius, "radius", above=0))
 
     @property
     def n_features(self) -> int:
@@ -301,7 +289,7 @@ class SparseL1Ball:
 
     @property
     def nnz(self) -> int:
-        """How many weights are not zero."""
+        """Number of non-zero weights."""
         return int(self._ball.nnz)
 
     @property
@@ -314,7 +302,7 @@ class SparseL1Ball:
         indices, deltas = self._check_indices(indices), floats(deltas, "deltas", ndim=(1,)).astype(np.float64)
         if len(indices) != len(deltas):
             raise ValueError(
-                f"indices and deltas must have one length; they have {len(indices)} and {len(deltas)} entries."
+                f"indices and deltas must have the same length; they have {len(indices)} and {len(deltas)} entries."
             )
         self._ball.update(indices, deltas)
 

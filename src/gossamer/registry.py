@@ -1,13 +1,75 @@
-"""Names for parts: "l1" stands for `L1()`, a wrong name lists the right ones, an object stands for itself."""
+"""Parts by name: ``@PENALTIES.part("l1")`` registers a class.
+
+"l1" then stands for `L1()`, a wrong name lists the right ones, and an object stands for itself. What the library must
+know about a part is on its class.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
 
 
-def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, methods: tuple[str, ...]) -> Any:
-    """Return the part called `spec`, or `spec` itself when it has the `methods` of one."""
+class Registry(Mapping[str, Any]):
+    """The parts of one noun, by name and in the order in which they are defined.
+
+    >>> fruits = Registry("fruit", ("peel",))
+    >>> @fruits.part("apple", "auto")
+    ... class Apple:
+    ...     def peel(self): ...
+    >>> list(fruits), fruits.classes, fruits.name_of(Apple())
+    (['apple', 'auto'], [<class 'gossamer.registry.Apple'>], 'apple')
+    >>> fruits.resolve("aple")
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no fruit 'aple'. Did you mean 'apple'? The names are: apple, auto.
+    """
+
+    def __init__(self, noun: str, verbs: tuple[str, ...]) -> None:
+        self.noun, self.verbs = noun, verbs
+        self.classes: list[type] = []  # including those without a name
+        self._by_name: dict[str, Any] = {}
+
+    def part(self, *names: str) -> Callable[[Class], Class]:
+        """Return the decorator that registers a class under these names, or without a name."""
+
+        def join(cls: Class) -> Class:
+            for name in names:
+                if name in self._by_name:
+                    raise ValueError(f"There is a {self.noun} {name!r} already: {self._by_name[name].__name__}.")
+                self._by_name[name] = cls
+            self.classes.append(cls)
+            return cls
+
+        return join
+
+    def name_of(self, part: Any) -> str | None:
+        """Return the first name of a part's class, or None if it has no name or is not registered."""
+        return next((name for name, cls in self._by_name.items() if cls is type(part)), None)
+
+    def defaults(self) -> list[Any]:
+        """Return one part of every class that has a name, with its default settings."""
+        return [cls() for cls in dict.fromkeys(self._by_name.values())]
+
+    def resolve(self, spec: Any) -> Any:
+        """Return the part called `spec`, or `spec` itself if it has the methods of one."""
+        return resolve(spec, self, self.noun, self.verbs)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+
+def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, verbs: tuple[str, ...]) -> Any:
+    """Return the part called `spec`, or `spec` itself if it has the methods `verbs`."""
     if isinstance(spec, str):
         if spec in table:
             return table[spec]()
@@ -18,13 +80,38 @@ def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, method
         raise ValueError(f"There is no {noun} {spec!r}.{hint} The names are: {', '.join(sorted(table))}.")
     if isinstance(spec, type):
         raise TypeError(f"A {noun} is an object, not a class: pass {spec.__name__}().")
-    missing = [m for m in methods if not callable(getattr(spec, m, None))]
+    missing = [verb for verb in verbs if not callable(getattr(spec, verb, None))]
     if missing:
         raise TypeError(
-            f"A {noun} is a name or an object with {' and '.join(methods)}; "
+            f"A {noun} is a name or an object with {' and '.join(verbs)}; "
             f"{type(spec).__name__} has no {' and no '.join(missing)}."
         )
     return spec
+
+
+def refusal(who: str, what: str, why: str, would_do: str) -> ValueError:
+    """Return the error for two parts that cannot be combined."""
+    return ValueError(f"{who} cannot handle {what}: {why} {would_do}")
+
+
+def settings(part: Any) -> dict[str, Any]:
+    """Return the settings of a part (a frozen record) by name."""
+    return {f.name: getattr(part, f.name) for f in fields(part)}
+
+
+class Settings:
+    """A frozen record with scikit-learn's parameters, such as ``method__step``."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings by name."""
+        return settings(self)
+
+    def set_params(self, **params: Any) -> Any:
+        """Change settings in place, for scikit-learn's grid search, which works on copies."""
+        changed = type(self)(**{**settings(self), **params})
+        for name, value in settings(changed).items():
+            object.__setattr__(self, name, value)
+        return self
 
 
 def rooms(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

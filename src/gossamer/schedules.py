@@ -1,4 +1,4 @@
-"""Step sizes η(t), t = 1, 2, …: frozen settings that are called with an array of rounds."""
+"""Schedules of the step η(t), t = 1, 2, …: frozen records that are called with an array of rounds."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def steps(schedule: Any, first: int, count: int) -> Array:
         try:
             eta = np.ascontiguousarray(np.broadcast_to(eta, t.shape))
         except ValueError:
-            raise ValueError(f"A step function must return one step a round; it returned shape {eta.shape}.") from None
-    if getattr(schedule, "may_be_zero", False):  # γ of RDA
-        return np.ascontiguousarray(eta)
+            raise ValueError(
+                f"A step function must return one step per round; it returned shape {eta.shape}."
+            ) from None
     if count and not (np.isfinite(eta).all() and eta.min() > 0):
         bad = int(np.flatnonzero(~(np.isfinite(eta) & (eta > 0)))[0])
         raise ValueError(f"Steps must be positive and finite; at round {first + bad} the step is {eta[bad]}.")

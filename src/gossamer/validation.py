@@ -1,4 +1,4 @@
-"""Checks of arguments: arrays and numbers that every function accepts, and clear errors for anything else."""
+"""Checks of arrays, numbers and words, and the errors for anything else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 
 def shape_words(shape: tuple[int, ...]) -> str:
-    """Return a shape in words for error messages: "a vector of length 3", "a 2 × 3 matrix"."""
+    """Describe a shape for error messages: "a vector of length 3", "a 2 × 3 matrix"."""
     if len(shape) == 1:
         return f"a vector of length {shape[0]}"
     if len(shape) == 2:
@@ -25,7 +25,7 @@ def shape_words(shape: tuple[int, ...]) -> str:
 
 
 def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2), finite: bool = True) -> Array:
-    """Return `v` as a C-contiguous array, float32 if it is float32 and float64 otherwise; checked finite by default."""
+    """Return `v` as a C-contiguous array, float32 if it is float32 and float64 otherwise; by default checked finite."""
     if hasattr(v, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; a dense array is needed. Pass {name}.toarray().")
     if type(v) is not np.ndarray and isinstance(v, np.ndarray) and isinstance(v, np.ma.MaskedArray):  # loads np.ma
@@ -67,6 +67,40 @@ def number(x: Any, name: str, *, above: float = -math.inf, least: float = -math.
         bounds += [f"< {below:g}"] * math.isfinite(below)
         raise ValueError(f"{name} must be finite{''.join(' and ' + b for b in bounds)}; {x!r} was given.")
     return value
+
+
+def whole(x: Any, name: str, least: int = 1, optional: bool = False) -> Any:
+    """Return `x`, checked to be a whole number of at least `least`, or None if it is optional."""
+    if optional and x is None:
+        return x
+    if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or x < least:
+        raise ValueError(f"{name} must be a whole number, {least} or more{', or None' * optional}; {x!r} was given.")
+    return int(x)
+
+
+def one_of(word: Any, name: str, words: tuple[str, ...]) -> str:
+    """Return `word`, or raise if it is not one of `words`."""
+    if word not in words:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, words))}; {word!r} was given.")
+    return str(word)
+
+
+def checked_alphas(alphas: Any, least: int = 1) -> int | Array:
+    """Return a count of strengths, at least `least`, or the given ones without duplicates, from the largest down."""
+    if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
+        if alphas < least:
+            raise ValueError(
+                f"alphas must be at least {least} strengths, or a sequence of strengths; {alphas!r} was given."
+            )
+        return int(alphas)
+    if np.ndim(alphas) == 0:
+        raise ValueError(f"alphas must be a whole number or a sequence of strengths; {alphas!r} was given.")
+    given = floats(alphas, "alphas", ndim=(1,)).astype(np.float64)
+    if len(given) == 0:
+        raise ValueError("alphas must hold at least one strength; it is empty.")
+    if given.min() < 0:
+        raise ValueError(f"alphas must not be negative; they hold {given.min():g}.")
+    return np.unique(given)[::-1].copy()
 
 
 def weights(a: Any, name: str) -> Array:

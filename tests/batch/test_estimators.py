@@ -212,7 +212,7 @@ BAD = {
     "max_iter": ({"max_iter": 0}, "max_iter must be a whole number"),
     "loss": ({"loss": "squared"}, "needs a classification loss"),
     "solver": ({"solver": "newton"}, "There is no solver 'newton'"),
-    "penalty": ({"penalty": gs.L1(weights=[1.0])}, "one number a feature"),
+    "penalty": ({"penalty": gs.L1(weights=[1.0])}, "one number per feature"),
     "projected": ({"solver": "projected_gradient"}, "it projects"),
 }
 
@@ -227,7 +227,7 @@ def test_bad_weights():
     model = gs.BatchClassifier()
     for weight, words in (
         (-np.ones(569), "must not be negative"),
-        (np.ones(3), "one entry a row"),
+        (np.ones(3), "one entry per row"),
         (np.zeros(569), "All sample weights are zero"),
         (np.full(569, np.nan), "must be finite"),
     ):
@@ -274,20 +274,20 @@ def test_sets_have_no_alpha_max():
         gs.alpha_max(X_REAL, Y_REAL, penalty="l2_squared")
 
 
-@pytest.mark.parametrize("rule", ["best", "one_standard_error"])
-def test_cross_validation(rule):
+@pytest.mark.parametrize("select", ["best", "sparsest"])
+def test_cross_validation(select):
     X, y = make_classification(300, 30, n_informative=5, random_state=0)
-    model = gs.BatchClassifierCV(alphas=15, rule=rule, cv=4).fit(X, y)
+    model = gs.BatchClassifierCV(alphas=15, select=select, cv=4).fit(X, y)
     m = len(model.alphas_)
     assert model.path_loss_.shape == model.path_nonzeros_.shape == (m,) == (15,)
     assert [c.shape for c in model.coef_path_] == [(1, 30)] * m
     at = list(model.alphas_).index(model.alpha_)
     np.testing.assert_array_equal(model.coef_path_[at].toarray(), model.coef_)
     best = np.argmin(model.path_loss_)
-    assert at == best if rule == "best" else at <= best
-    if rule == "one_standard_error":
+    assert at == best if select == "best" else at <= best
+    if select == "sparsest":
         assert model.path_loss_[at] <= model.path_loss_[best] + model.path_loss_se_[best]
-    again = gs.BatchClassifierCV(alphas=15, rule=rule, cv=4, n_jobs=1).fit(X, y)
+    again = gs.BatchClassifierCV(alphas=15, select=select, cv=4, n_jobs=1).fit(X, y)
     np.testing.assert_array_equal(again.path_loss_, model.path_loss_)  # folds in any order
 
 
@@ -314,6 +314,15 @@ def test_the_path_is_drawn():
 def test_bad_rule():
     with pytest.raises(ValueError, match="rule must be"):
         gs.BatchRegressorCV(rule="min").fit(X_REAL, Y_REAL)
+    with pytest.raises(ValueError, match="select must be 'best' or 'sparsest'"):
+        gs.BatchRegressorCV(select="min").fit(X_REAL, Y_REAL)
+
+
+@pytest.mark.parametrize(("rule", "select"), [("best", "best"), ("one_standard_error", "sparsest")])
+def test_the_old_word_is_accepted(rule, select):
+    with pytest.warns(FutureWarning, match=f"rule='{rule}' is deprecated; use select='{select}'"):
+        old = gs.BatchRegressorCV(alphas=9, cv=3, rule=rule).fit(X_REAL, Y_REAL)
+    assert old.alpha_ == gs.BatchRegressorCV(alphas=9, cv=3, select=select).fit(X_REAL, Y_REAL).alpha_
 
 
 # scikit-learn's checks: nothing is expected to fail in the fits themselves.

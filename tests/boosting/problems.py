@@ -30,7 +30,7 @@ def coded(model, y):
 def optimum(model, X, y, alpha, weight=None):
     """Return the objective of the model, and the least there is."""
     targets, c = coded(model, y), np.ones(len(y)) if weight is None else weight
-    penalty, loss = rounds.resolve_penalty(model.penalty), model._targets.loss
+    penalty, loss = gs.penalties.resolve(model.penalty), model._targets.loss
     W = np.zeros((X.shape[1], model._targets.outputs))
     W[model.features_] = model.weights_
     best = twin.solve(loss, penalty, alpha, X, targets, c, W.shape[1], model.fit_intercept)

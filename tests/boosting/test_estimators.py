@@ -118,7 +118,7 @@ REFUSED = [
     ({"penalty": "simplex", "bound": "grad"}, "bound='grad' has rules"),
     ({"penalty": "group_l3"}, "There is no penalty 'group_l3'"),
     ({"penalty": gs.GroupL2(groups=[[0, 1], [2, 3, 4, 5, 6, 7]]), "bound": "grad"}, "groups=None"),
-    ({"penalty": gs.L1(weights=[1, 2])}, "one a column of X.*2 weights and 8 columns"),
+    ({"penalty": gs.L1(weights=[1, 2])}, "one per column of X.*2 weights and 8 columns"),
     ({"penalty": gs.L1(weights=[1, 2]), "features": "stumps"}, "made as needed"),
     ({"loss": "hinge"}, "bound='ada' holds for Exponential, LogEpsilonInsensitive, Logistic, Multinomial; Hinge"),
     ({"loss": "exponential", "bound": "grad"}, "bound='grad' holds for"),
@@ -133,7 +133,7 @@ REFUSED = [
     ({"features": 3}, "evaluate"),
     ({"features": gs.L1}, "object, not a class"),
     ({"features": gs.KernelFeatures(support=[[1.0]])}, "8 columns of X"),
-    ({"features": gs.ProductFeatures(scale=[1.0])}, "one number a column"),
+    ({"features": gs.ProductFeatures(scale=[1.0])}, "one number per column"),
     ({"n_jobs": 0}, "n_jobs must be"),
 ]
 
@@ -176,7 +176,7 @@ def test_bad_data_is_refused():
         model.fit(X, np.ones(len(y)))
     with pytest.raises(ValueError, match="negative"):
         model.fit(X, y, sample_weight=-np.ones(len(y)))
-    with pytest.raises(ValueError, match="one entry a row"):
+    with pytest.raises(ValueError, match="one entry per row"):
         model.fit(X, y, sample_weight=np.ones(3))
     with pytest.raises(ValueError, match="All sample weights are zero"):
         model.fit(X, y, sample_weight=np.zeros(len(y)))

@@ -145,7 +145,7 @@ class Broken(Ratios):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (lambda X, f: np.ones((len(X), 1)), "one column a feature"),
+        (lambda X, f: np.ones((len(X), 1)), "one column per feature"),
         (lambda X, f: np.full((len(X), len(f)), np.nan), "finite"),
         (lambda X, f: sp.csr_array(np.full((len(X), len(f)), np.inf)), "finite"),
         (lambda X, f: np.ones(len(X)), "matrix"),

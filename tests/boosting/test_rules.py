@@ -213,12 +213,7 @@ LOSSES = {
     "huber": (gs.Huber(0.7), "reals"),
     "squared_hinge": (gs.SquaredHinge(), "sign"),
 }
-PAIRS = [
-    (name, bound)
-    for name in LOSSES
-    for bound in ("ada", "grad")
-    if type(LOSSES[name][0]) in (rounds.ADA_LOSSES if bound == "ada" else rounds.GRAD_LOSSES)
-]
+PAIRS = [(name, bound) for name in LOSSES for bound in ("ada", "grad") if bound in LOSSES[name][0].bounds]
 FORMS = {
     "ada": [gs.L1(), gs.GroupLInf(), gs.SmoothL1()],
     "grad": [gs.L1(), gs.GroupL2(), gs.GroupLInf(), gs.SparseGroupL2(), gs.L2Squared(), gs.SmoothL1()],

@@ -17,6 +17,7 @@ import pytest
 from gossamer.cli import arguments as cli
 from gossamer.cli.checkpoint import NAME, Checkpoint
 from gossamer.model import file_format
+from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming
 
 KILLS = int(os.environ.get("GOSSAMER_KILLS", "4"))
@@ -98,11 +99,11 @@ def test_every_method_goes_on_to_the_same_bits(tmp_path, monkeypatch, settings):
     out = tmp_path / "stopped.gsm"
     learn, countdown = Streaming.learn, [0]
 
-    def stopping(self, block):
+    def stopping(self, block, **how):
         countdown[0] -= 1
         if countdown[0] < 0:
             raise Stop
-        learn(self, block)
+        learn(self, block, **how)
 
     monkeypatch.setattr(Streaming, "learn", stopping)
     for attempt in range(200):
@@ -203,7 +204,7 @@ def test_a_broken_checkpoint_is_refused(tmp_path):
     out = str(tmp_path / "m.gsm")
     assert cli.main(["train", str(data), "-o", out, "-q", "--checkpoint", str(tmp_path)]) == 1
     file_format.write(tmp_path / NAME, {"schema": "checkpoint 1", "state": {"dict": {"settings": {"dict": {}}}}}, {})
-    with pytest.raises(file_format.FileError, match="what cannot be"):
+    with pytest.raises(file_format.FileError, match="the checkpoint is corrupt"):
         Checkpoint(tmp_path, 1, {}).resume(Streaming(Problem(*_parts())), _source(data))
 
 
@@ -278,11 +279,11 @@ def test_quarantined_lines_come_once(tmp_path, monkeypatch):
     kept = tmp_path / "bad.txt"
     learn, countdown = Streaming.learn, [0]
 
-    def stopping(self, block):
+    def stopping(self, block, **how):
         countdown[0] -= 1
         if countdown[0] < 0:
             raise Stop
-        learn(self, block)
+        learn(self, block, **how)
 
     monkeypatch.setattr(Streaming, "learn", stopping)
     monkeypatch.setattr("gossamer.sources.text.BLOCK", 4000)
@@ -300,7 +301,7 @@ def test_quarantined_lines_come_once(tmp_path, monkeypatch):
 def _parts():
     from gossamer import Logistic, methods, penalties
 
-    return Logistic(), penalties.L1(), 1e-5, methods.AdaGrad()
+    return Logistic(), penalties.L1(), OneStrength(1e-5), methods.AdaGrad()
 
 
 def _source(path):

@@ -96,17 +96,22 @@ def test_settings(data, tmp_path, settings):
 
 
 def test_path(data, tmp_path, capsys):
-    """The strength that is kept is that of the estimator that chooses by the least progressive loss."""
+    """The strength that is kept is that of the estimator that chooses by the same rule."""
     out = tmp_path / "m.gsm"
-    assert cli.main(["train", str(data), "-o", str(out), "--path", "8"]) == 0
-    assert "<- chosen" in capsys.readouterr().err
-    made = gs.load(out)
     whole = gs.OnlineClassifierCV(alphas=8, shuffle=False).fit(*gs.read(data))
-    assert_allclose(made.facts["path"]["alphas"], whole.alphas_, rtol=1e-12)
-    assert_allclose(made.facts["path"]["progressive_loss"], whole.path_loss_, rtol=1e-12)
-    best = int(np.argmin(whole.path_loss_))
-    assert made.facts["alpha"] == whole.alphas_[best]
-    assert_allclose(made.decision_function(X), whole.at(whole.alphas_[best]).decision_function(X), rtol=1e-9)
+    for select in ("best", "sparsest"):
+        assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--select", select]) == 0
+        assert "<- chosen" in capsys.readouterr().err
+        made = gs.load(out)
+        assert_allclose(made.facts["path"]["alphas"], whole.alphas_, rtol=1e-12)
+        assert_allclose(made.facts["path"]["progressive_loss"], whole.path_loss_, rtol=1e-12)
+        best = int(np.argmin(whole.path_loss_))
+        chosen = whole.alphas_[best] if select == "best" else whole.alpha_
+        assert made.facts["alpha"] == chosen
+        assert_allclose(made.decision_function(X), whole.at(chosen).decision_function(X), rtol=1e-9)
+    assert whole.alpha_ > whole.alphas_[best]
+    assert cli.main(["train", str(data), "-o", str(tmp_path / "default.gsm"), "--path", "8"]) == 0
+    assert (tmp_path / "default.gsm").read_bytes() == out.read_bytes()
     assert cli.main(["train", str(data), "-o", str(out), "--path", "1"]) == 1
     assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--alpha", "1"]) == 1
 
@@ -288,7 +293,7 @@ WRONG = {
     "path": (["train", "DATA", "-o", "m", "--path", "4", "--penalty", "l1_ball"], "on a path"),
     "alpha": (["train", "DATA", "-o", "m", "--alpha", "-1"], "alpha"),
     "max": (["train", "DATA", "-o", "m", "--max-features", "5"], "beyond max_features"),
-    "features": (["train", "DATA", "-o", "m", "--features", "5"], "There are to be 5 features"),
+    "features": (["train", "DATA", "-o", "m", "--features", "5"], "The number of features is 5"),
 }
 
 

@@ -223,7 +223,7 @@ def test_steps_of_any_number_type(entry, step):
 
 @over([entry for entry in PENALTIES if entry.shapes[0] == (6,)])
 def test_fixed_settings_refuse_other_lengths(entry):
-    words = "one number a (feature|row|group)|cover every feature|low and high must fit|one number an entry"
+    words = "one number per (feature|row|group)|cover every feature|low and high must fit|one number per entry"
     for call in (entry.penalty.prox, entry.penalty.value):
         with pytest.raises(ValueError, match=words):
             call(np.ones(7))
@@ -244,7 +244,11 @@ def test_fixed_settings_refuse_other_lengths(entry):
         (lambda: gs.SparseGroupL2(2), ValueError, "l1_ratio must be between 0 and 1"),
         (lambda: gs.GroupL2(weights=[[1.0]]), ValueError, "weights must be a vector"),
         (lambda: gs.GroupL2([[0], [1]], [1.0]), ValueError, "there are 1 weights and 2 groups"),
-        (lambda: gs.GroupL2(weights=[1.0]).prox(np.ones((2, 2))), ValueError, "one number a row: there are 1 weights"),
+        (
+            lambda: gs.GroupL2(weights=[1.0]).prox(np.ones((2, 2))),
+            ValueError,
+            "one number per row: there are 1 weights",
+        ),
         (
             lambda: gs.L1([1.0]).prox(np.ones((2, 2))),
             ValueError,

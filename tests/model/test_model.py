@@ -141,20 +141,20 @@ HOSTILE = {
     "no such kind": (lambda h: h.update(kind="forest"), None, "kind"),
     "code for a loss": (lambda h: h.update(loss=["os.system", {"x": "ls"}]), None, "loss"),
     "settings of a loss": (lambda h: h.update(loss=["multinomial", {"x": 1}]), None, "settings of the loss"),
-    "a loss of another kind": (lambda h: h.update(loss=["squared", {}]), None, "the loss"),
+    "a loss of another kind": (lambda h: h.update(loss=["squared", {}]), None, "invalid loss"),
     "a huge width": (lambda h: h.update(n_features=2**80), None, "number of features"),
     "a width that is none": (lambda h: h.update(n_features="9"), None, "number of features"),
-    "too narrow": (lambda h: h.update(n_features=2), None, "the features"),
+    "too narrow": (lambda h: h.update(n_features=2), None, "invalid features"),
     "names that are numbers": (lambda h: h.update(names=[1, 2]), None, "names"),
     "too few names": (lambda h: h.update(names=["a"]), None, "names"),
     "too few classes": (lambda h: h.update(classes=["a"]), None, "classes"),
     "classes of classes": (lambda h: h.update(classes=[[1], [2], [3]]), None, "classes"),
     "the same class twice": (lambda h: h.update(classes=["a", "a", "b"]), None, "classes"),
-    "NaN": (None, lambda a: a["value"].__setitem__(0, np.nan), "the weights"),
+    "NaN": (None, lambda a: a["value"].__setitem__(0, np.nan), "invalid weights"),
     "an output that is not there": (None, lambda a: a["output"].__setitem__(0, 77), "outputs"),
     "a negative output": (None, lambda a: a["output"].__setitem__(0, -1), "outputs"),
-    "features out of order": (None, lambda a: a["features"].__setitem__(slice(None), 0), "the features"),
-    "a negative feature": (None, lambda a: a["features"].__setitem__(0, -5), "the features"),
+    "features out of order": (None, lambda a: a["features"].__setitem__(slice(None), 0), "invalid features"),
+    "a negative feature": (None, lambda a: a["features"].__setitem__(0, -5), "invalid features"),
     "places beyond the end": (None, lambda a: a["starts"].__setitem__(-1, 10**6), "places"),
     "places that go back": (None, lambda a: a["starts"].__setitem__(1, -4), "places"),
     "no array": (None, lambda a: a.pop("starts"), "missing"),
@@ -264,7 +264,7 @@ def test_many_classes_and_features_claim_no_memory(tmp_path):
         gs.load(path).weights.sum()
     header["classes"] = ["x" * 10_000_000] + [str(j) for j in range(n - 1)]  # as an array: 4 TB
     file_format.write(path, header, a)
-    with pytest.raises(FileError, match="the classes"):
+    with pytest.raises(FileError, match="invalid classes"):
         gs.load(path)
 
 

@@ -52,13 +52,14 @@ COUPLED = [
     "group linf ball, groups",
     "group linf ball, labels",
     "group linf ball, radius 0",
+    *[entry.name for entry in PENALTIES if entry.couples],
 ]
 CONSTRAINTS = [
     "non-negative l1",
     "non-negative l1, weights",
     "kl",
     "kl, prior",
-    *[entry.name for entry in PENALTIES if entry.penalty.is_set],
+    *[entry.name for entry in PENALTIES if entry.penalty.is_set or entry.constrains],
 ]
 L1_OR_NONE = ["none", "l1", "l1, weights"]
 
@@ -86,7 +87,7 @@ ALLOWED = [(method, name) for method in METHODS for name in EVERY_ENTRY if name 
 
 
 def penalty_for(name, outputs):
-    """Return the catalogue's penalty; a prior has one number a weight, so it depends on the outputs."""
+    """Return the catalogue's penalty; a prior has one number per weight, so it depends on the outputs."""
     if name == "kl, prior" and outputs > 1:
         prior = np.repeat(by_name(name).penalty.prior, outputs) / outputs
         return gs.KL(prior=prior / prior.sum())

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 
 import gossamer as gs
 import online_reference
+from catalogue import SCALAR_LOSSES
 
 ALPHA = 0.04
 N, D = 60, 6
@@ -79,7 +80,7 @@ def problems(X, seed=1):
         regression("log ε-insensitive", gs.LogEpsilonInsensitive()),
         regression("huber", gs.Huber(delta=0.3)),
         regression("quantile", gs.Quantile(q=0.8)),
-        regression("poisson", gs.Poisson(), counts),
+        *[regression(e.name, e.loss, counts + e.least) for e in SCALAR_LOSSES if e.least is not None],
         multiclass("multinomial", gs.Logistic(), gs.Multinomial()),
         multiclass("multiclass hinge", gs.Hinge(), gs.MulticlassHinge()),
         Problem(

@@ -69,5 +69,5 @@ def test_balanced_class_weight():
     assert_array_equal(classifier(class_weight="balanced").fit(X, THREE).coef_, expected.coef_)
     with pytest.raises(ValueError, match="needs all rows at once"):
         classifier(class_weight="balanced").partial_fit(X, TWO, classes=["no", "yes"])
-    with pytest.raises(ValueError, match="class_weight is for one label a row"):
+    with pytest.raises(ValueError, match="class_weight is for one label per row"):
         classifier(class_weight={0: 1.0, 1: 2.0}).fit(X, MANY)

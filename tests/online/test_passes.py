@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from gossamer.online.examples import SeededOrders
+from gossamer.online.trainer import SeededOrders
 from online.tasks import THREE, TWO, N, X, assert_same_state, classifier, state
 
 

@@ -8,8 +8,9 @@ from sklearn.datasets import load_diabetes
 
 import gossamer as gs
 from gossamer import _core
-from gossamer.online import path_trainer
-from gossamer.online.examples import Rows, csr_arrays
+from gossamer.online import strategies
+from gossamer.online.path import LearnedPath
+from gossamer.sources.rows import Rows, csr_arrays
 from online.paths import ALPHAS, METHODS, X, assert_same_weights, path_of
 from online.problems import LOGISTIC, MULTINOMIAL, PROBLEMS
 
@@ -54,7 +55,7 @@ def test_the_grid_starts_where_weights_begin():
     top = gs.OnlineRegressorCV(4, shuffle=False).fit(X, y).alphas_[0]
     gradient = (X - X.mean(axis=0)).T @ (y - y.mean()) / len(y)
     assert_allclose(top, np.abs(gradient).max(), rtol=1e-9)
-    assert_allclose(gs.OnlineRegressorCV(4).fit(X, y).alphas_ / top, np.geomspace(1, path_trainer.SPAN, 4), rtol=1.0)
+    assert_allclose(gs.OnlineRegressorCV(4).fit(X, y).alphas_ / top, np.geomspace(1, strategies.SPAN, 4), rtol=1.0)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_given_strengths_are_sorted_and_unique():
 
 
 def test_the_best_is_the_lowest_loss():
-    path = gs.OnlineClassifierCV(8, shuffle=False).fit(X, LOGISTIC.y)
+    path = gs.OnlineClassifierCV(8, select="best", shuffle=False).fit(X, LOGISTIC.y)
     assert path.alpha_ == path.alphas_[np.argmin(path.path_loss_)]
     assert path.progressive_loss_ == path.path_loss_.min()
     assert_array_equal(path.nonzero_features_, np.flatnonzero(path.coef_[0]))
@@ -105,7 +106,8 @@ def few_of_many(n=500, d=40, seed=0):
 
 def test_the_sparsest_is_within_one_standard_error():
     X, y = few_of_many()
-    path = gs.OnlineClassifierCV(12, select="sparsest", random_state=0).fit(X, y)
+    path = gs.OnlineClassifierCV(12, random_state=0).fit(X, y)
+    assert path.select == "sparsest"
     best = np.argmin(path.path_loss_)
     near = np.flatnonzero(path.path_loss_ <= path.path_loss_[best] + path.path_loss_se_[best])
     chosen = int(np.flatnonzero(path.alphas_ == path.alpha_)[0])
@@ -117,7 +119,7 @@ def test_a_budget_of_weights():
     X, y = few_of_many()
     free = gs.OnlineClassifierCV(12, random_state=0).fit(X, y)
     for most in (2, 5, 40):
-        path = gs.OnlineClassifierCV(12, max_nonzeros=most, random_state=0).fit(X, y)
+        path = gs.OnlineClassifierCV(12, select="best", max_nonzeros=most, random_state=0).fit(X, y)
         allowed = free.path_nonzeros_ <= most
         assert path.progressive_loss_ == free.path_loss_[allowed].min()
         assert np.count_nonzero(path.coef_) <= most
@@ -156,7 +158,7 @@ def test_the_logistic_loss_of_lanes_is_the_logistic_loss(z):
         row.teach(learner, np.ones(1), _core.loss_call(gs.Logistic()._core()))
         loss, slope = gs.Logistic().value([sign * z], [1.0])[0], gs.Logistic().slope([sign * z], [1.0])[0]
         assert_allclose(learner.losses[0], loss, rtol=1e-15, atol=1e-300)
-        W, _ = path._trainer.read_lane(0)
+        W, _ = LearnedPath(path._trainer).read(0)
         assert_allclose(W[0, 0], sign * z - slope, rtol=1e-15)
 
 

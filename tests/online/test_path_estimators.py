@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import gossamer as gs
-from gossamer.online import step_search
-from gossamer.online.examples import Rows, csr_arrays
+from gossamer.online import strategies
+from gossamer.sources.rows import Rows, csr_arrays
 from online.paths import ALPHAS, METHODS, SPARSE, X
 from online.problems import LOGISTIC, MULTINOMIAL, features
 
@@ -110,7 +110,7 @@ def test_nothing_is_there_before_fit():
         ({"penalty": "l1_ball"}, "no sum over features with a strength to choose"),
         ({"penalty": "l2", "method": "fobos"}, "no sum over features with a strength to choose"),
         ({"penalty": gs.GroupL2(groups=[0, 0, 1, 1, 2, 2]), "method": "fobos"}, "no sum over features"),
-        ({"penalty": gs.L1(weights=[1.0, 2.0])}, "one weight a feature"),
+        ({"penalty": gs.L1(weights=[1.0, 2.0])}, "one weight per feature"),
         ({"penalty": "berhu", "method": gs.RDA(rho=1.0)}, "ρ adds ℓ1"),
         ({"method": gs.RDA(gamma=0)}, "γ = 0 needs a strongly convex penalty"),
         ({"method": gs.Fobos("theory"), "alphas": [0.1, 0.0]}, "step='theory' needs a bound"),
@@ -140,9 +140,9 @@ def test_the_search_is_that_of_one_strength():
     """The same candidates, cut and kept in the same way."""
     path = gs.OnlineClassifierCV(ALPHAS, method="ftrl", shuffle=False).fit(X, LOGISTIC.y)
     trainer = path._trainer
-    rows = Rows(*csr_arrays(SPARSE), LOGISTIC.coded, None).part(0, 32)
-    for alpha, pace in zip(path.alphas_, path.path_step_, strict=True):
+    rows = Rows(*csr_arrays(SPARSE), LOGISTIC.coded, None)[:32]
+    for alpha, step in zip(path.alphas_, path.path_step_, strict=True):
         setup = replace(trainer.setup, alpha=float(alpha))
-        assert pace == step_search.choose(
-            trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer._loss_call, rows
+        assert step == strategies.choose_step(
+            trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer.loss_call, rows
         )

@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer
 
 import gossamer as gs
 from gossamer import _core, methods
-from gossamer.online import lanes, step_search
-from gossamer.online.examples import Rows, csr_arrays
+from gossamer.online import strategies
+from gossamer.sources.rows import Rows, csr_arrays
 from online.paths import (
     ALPHAS,
     AUTO,
@@ -87,14 +87,14 @@ def test_steps_are_tried_side_by_side_or_one_by_one(method):
     y = np.sign(X @ rng.normal(size=30) + rng.normal(size=200))[:, None]
     rows, call = Rows(*csr_arrays(X), y, None), _core.loss_call(gs.Logistic()._core())
     setup = methods.Setup(30, 1, 1e-3, fit_intercept=True)
-    paces = step_search._candidates(method, gs.Logistic(), rows, 1)
+    tried = strategies._candidates(method, gs.Logistic(), rows, 1)
     for n in (16, 64, 200):
-        part = rows.part(0, n)
-        together = step_search._side_by_side(method, gs.L1(), setup, np.array([1e-3]), call, part, paces)
-        assert together == [step_search._one_by_one(method, gs.L1(), setup, call, part, paces)]
+        part = rows[:n]
+        together = strategies._side_by_side(method, gs.L1(), setup, np.array([1e-3]), call, part, tried)
+        assert together == [strategies._one_by_one(method, gs.L1(), setup, call, part, tried)]
     many = np.geomspace(0.1, 1e-3, 5)  # on two threads
-    together = step_search._side_by_side(method, gs.L1(), setup, many, call, rows, paces)
-    apart = [step_search._one_by_one(method, gs.L1(), replace(setup, alpha=float(a)), call, rows, paces) for a in many]
+    together = strategies._side_by_side(method, gs.L1(), setup, many, call, rows, tried, threads=2)
+    apart = [strategies._one_by_one(method, gs.L1(), replace(setup, alpha=float(a)), call, rows, tried) for a in many]
     assert_array_equal(together, apart)
 
 
@@ -107,12 +107,12 @@ def test_lanes_in_parts_are_the_same(method, classes):
     y = rng.integers(classes, size=(700, 1)).astype(float)
     rows = Rows(*csr_arrays(X), 2 * y - 1 if classes == 2 else y, rng.random(700))
     setup = methods.Setup(50, outputs, 0.0, fit_intercept=True)
-    settings = lanes.Lanes(np.geomspace(0.1, 1e-4, 18), np.linspace(0.1, 2.0, 18))
+    settings = methods.Lanes(np.geomspace(0.1, 1e-4, 18), np.linspace(0.1, 2.0, 18))
 
     def taught(learner, begin, end):
         learner.scoring = begin > 0
         step = np.linspace(1.0, 0.5, end - begin)
-        rows.part(begin, end).teach(learner, step, _core.loss_call(loss._core()))
+        rows[begin:end].teach(learner, step, _core.loss_call(loss._core()))
         return learner
 
     def seen(learner):
@@ -133,7 +133,9 @@ def test_lanes_in_parts_are_the_same(method, classes):
             yield from (W, b, *learner.alone(lane).values())
 
     def made(together):
-        return lanes.make(METHODS[method], gs.L1() if outputs == 1 else gs.GroupL2(), setup, settings, together)
+        learner = METHODS[method].make_lanes(gs.L1() if outputs == 1 else gs.GroupL2(), setup, settings, together)
+        learner.threads = 2
+        return learner
 
     whole = taught(taught(made(18), 0, 20), 20, 700)
     assert np.count_nonzero(next(seen(whole))) > 50

@@ -133,12 +133,12 @@ def test_unsorted_and_duplicate_indices_add_up(method):
 # Weights of examples, and the intercept
 
 
-@pytest.mark.parametrize("pace", ["fixed", "auto"])
+@pytest.mark.parametrize("step", ["fixed", "auto"])
 @pytest.mark.parametrize("method", METHODS)
-def test_an_example_without_weight_changes_nothing(method, pace):
+def test_an_example_without_weight_changes_nothing(method, step):
     name = next(n for n in ("l1", "none", "l2 squared") if n not in REFUSED[method])
     chosen = METHODS[method]
-    if pace == "auto" and not method.startswith("pegasos"):
+    if step == "auto" and not method.startswith("pegasos"):
         chosen = replace(chosen, **({"gamma": "auto"} if method == "rda" else {"step": "auto"}))
     settings = {"penalty": by_name(name).penalty, "alpha": alpha_for(method)}
     keep = np.arange(N) % 3 != 1

@@ -343,7 +343,7 @@ def test_a_pipe(tmp_path):
 def test_an_unknown_format(tmp_path):
     with pytest.raises(ValueError, match="There is no format 'arff'"):
         gs.source(written(tmp_path / "x", "1 1:1\n"), "arff")
-    with pytest.raises(ValueError, match="cannot be told; name it"):
+    with pytest.raises(ValueError, match="is unknown; give it"):
         gs.source(written(tmp_path / "y", "once upon a time\n"))
     assert gs.read(written(tmp_path / "z", "# hello\n1 1:1\n"))[0].shape == (1, 1)
 

@@ -75,8 +75,8 @@ def test_steps_are_contiguous_doubles_whatever_the_function_returns():
         (lambda t: np.where(t == 4, np.nan, 1.0), "at round 4 the step is nan"),
         (lambda t: np.where(t == 2, np.inf, 1.0), "at round 2 the step is inf"),
         (lambda t: 0.0, "at round 1 the step is 0.0"),
-        (lambda t: np.ones(3), "one step a round"),
-        (lambda t: np.ones((len(t), 2)), "one step a round"),
+        (lambda t: np.ones(3), "one step per round"),
+        (lambda t: np.ones((len(t), 2)), "one step per round"),
     ],
 )
 def test_wrong_steps_are_named(function, words):
@@ -86,14 +86,13 @@ def test_wrong_steps_are_named(function, words):
 
 @pytest.mark.parametrize("method", [gs.Fobos, gs.TruncatedGradient, gs.Subgradient, gs.ExponentiatedGradient])
 def test_a_number_is_a_decreasing_step(method):
-    t = np.arange(1.0, 5.0)
-    assert_array_equal(method(step=0.5).schedule(0.5)(t), 0.5 / np.sqrt(t))
-    assert method(step=gs.Constant(1.0)).schedule(gs.Constant(1.0)) == gs.Constant(1.0)
+    assert_array_equal(method(step=0.5).steps(0.5, 1, 4), 0.5 / np.sqrt(np.arange(1.0, 5.0)))
+    assert_array_equal(method(step=gs.Constant(1.0)).steps(gs.Constant(1.0), 1, 4), np.ones(4))
 
 
 @pytest.mark.parametrize("method", [gs.AdaGrad, gs.FTRL])
 def test_a_number_is_constant_for_methods_that_adapt(method):
-    assert_array_equal(method(step=0.5).schedule(0.5)(np.arange(3)), np.full(3, 0.5))
+    assert_array_equal(method(step=0.5).steps(0.5, 1, 3), np.full(3, 0.5))
     assert method(step=gs.Constant(0.5)).step == gs.Constant(0.5)
     for schedule in (gs.InverseSqrt(1.0), lambda t: 1 / t):
         with pytest.raises(ValueError, match="adapts its steps itself"):

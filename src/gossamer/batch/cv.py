@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,19 +16,19 @@ from sklearn.model_selection import check_cv
 from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
-from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, label_targets, printed
-from gossamer.batch.objective import Objective, default_threads
-from gossamer.estimators import targets
-from gossamer.estimators.callbacks import Tasks, with_callbacks
-from gossamer.estimators.linear import LinearClassifier, LinearRegressor, class_weighted
-from gossamer.validation import Array, floats, number
+from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, printed
+from gossamer.batch.objective import Objective
+from gossamer.estimators import parallel, targets
+from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
+from gossamer.estimators.selection import SELECT, selected
+from gossamer.validation import Array, checked_alphas, number, one_of
 
 __all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha_max", "regularization_path"]
 
 
 def _problem(X: Any, y: Any, loss: Any, penalty: Any, fit_intercept: bool, sample_weight: Any) -> Objective:
-    kind = getattr(losses.resolve(loss), "kind", "regression")
-    estimator: Any = BatchRegressor if kind == "regression" else BatchClassifier
+    regression = losses.as_loss(loss).kind == "regression"
+    estimator: Any = BatchRegressor if regression else BatchClassifier
     model = estimator(loss=loss, penalty=penalty, fit_intercept=fit_intercept)
     return model._objective(X, y, sample_weight, 1.0)[0]
 
@@ -43,7 +42,7 @@ def alpha_max(
     fit_intercept: bool = True,
     sample_weight: Any = None,
 ) -> float:
-    """Return the smallest strength α from which on all (penalised) weights are zero.
+    """Return the smallest regularization strength α at which all penalised weights are zero.
 
     It is the dual norm of the gradient at w = 0 with the best intercept: w = 0 is optimal if and only if −g ∈ α ∂Ω(0).
     Features whose weight in the penalty is 0 are fitted first.
@@ -55,9 +54,9 @@ def alpha_max(
     loss, penalty : str or object
         As in `BatchClassifier` and `BatchRegressor`.
     fit_intercept : bool, default True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     sample_weight : vector, optional
-        Weights of the rows.
+        One weight per row.
 
     Examples
     --------
@@ -70,18 +69,16 @@ def alpha_max(
     >>> gs.BatchRegressor(alpha=0.9 * top).fit(X, y).nonzero_features_
     array([2, 8])
     """
-    return strongest(_problem(X, y, loss, penalty, fit_intercept, sample_weight))
+    return _alpha_max(_problem(X, y, loss, penalty, fit_intercept, sample_weight))
 
 
-def strongest(objective: Objective) -> float:
-    """Return α_max of a problem."""
+def _alpha_max(objective: Objective) -> float:
     penalty = objective.penalty
-    if getattr(penalty, "is_set", False) or not callable(getattr(penalty, "dual_norm", None)):
-        raise ValueError(f"{type(penalty).__name__} has no strength that makes all weights zero; give alphas yourself.")
-    weights = getattr(penalty, "weights", None)
+    if penalty.is_set or not penalty.has_dual_norm:
+        raise ValueError(f"{penalty.label} has no strength that makes all weights zero; give alphas yourself.")
     W = np.zeros((objective.features, objective.outputs))
-    if weights is not None and not np.all(weights > 0) and getattr(penalty, "parsed_groups", None) is None:
-        kept = np.flatnonzero(weights == 0)
+    kept = penalty.unpenalised()
+    if kept is not None:
         free = objective.restricted(kept, penalties.NoPenalty())
         W[kept] = solve(free, solvers.resolve("auto", free), tol=1e-10).W
         G = objective.at(W).gradient
@@ -90,40 +87,33 @@ def strongest(objective: Objective) -> float:
         G = objective.at(W).gradient
     top = float(penalty.dual_norm(-objective._as_given(G)))
     if not math.isfinite(top):
-        raise ValueError(
-            f"{type(penalty).__name__} never makes all weights zero, whatever the strength; give alphas yourself."
-        )
+        raise ValueError(f"{penalty.label} never makes all weights zero, whatever the strength; give alphas yourself.")
     return top
 
 
-def grid(alphas: Any, objective: Objective, ratio: float) -> Array:
-    """Return the strengths, falling: those given, or so many from α_max down to a share of it."""
-    if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
-        if alphas < 1:
-            raise ValueError(f"alphas must be strengths or how many, 1 or more; {alphas!r} was given.")
-        top = strongest(objective) or 1.0
-        share = number(ratio, "alpha_min_ratio", above=0, below=1)
-        return top * np.geomspace(1.0, share, int(alphas)) if alphas > 1 else np.array([top])
-    given = floats(alphas, "alphas", ndim=(1,)).astype(np.float64)
-    if len(given) == 0 or (given < 0).any():
-        raise ValueError("alphas must hold at least one strength, and none below 0.")
-    return np.sort(given)[::-1].copy()
+def _grid(alphas: Any, objective: Objective, ratio: float) -> Array:
+    """Return decreasing strengths: those given, or a grid from α_max down to a fraction of it."""
+    alphas = checked_alphas(alphas)
+    if not isinstance(alphas, int):
+        return alphas
+    top = _alpha_max(objective) or 1.0
+    return top * np.geomspace(1.0, number(ratio, "alpha_min_ratio", above=0, below=1), alphas)
 
 
 @dataclass(frozen=True)
 class RegularizationPath:
-    """Fits along falling strengths.
+    """Fits along decreasing regularization strengths.
 
     Attributes
     ----------
     alphas : vector
-        The strengths, falling.
+        The strengths, decreasing.
     coefs : list of sparse matrices
         The weights at each, outputs × features.
     intercepts : array
-        One row a strength, one column an output.
+        One row per strength, one column per output.
     objectives, dual_gaps : vectors
-        F at each answer, and how far from the minimum that is at most.
+        F at each solution, and an upper bound on F − min F.
     certificate : str
         What `dual_gaps` holds: "duality gap" or "prox-gradient residual".
     nonzeros : vector
@@ -165,16 +155,16 @@ def regularization_path(
     sample_weight: Any = None,
     verbose: int = 0,
 ) -> RegularizationPath:
-    """Fit along falling strengths, each from where the one before ended.
+    """Fit along decreasing regularization strengths, each with a warm start from the one before.
 
     Parameters
     ----------
     X, y, loss, penalty, fit_intercept, sample_weight
         As in `alpha_max`.
     alphas : int or vector, default 50
-        The strengths, or how many from α_max down.
+        The strengths, or their number: then from α_max down.
     alpha_min_ratio : float, default 1e-2
-        The last strength over the first.
+        The last strength divided by the first.
     solver, tol, max_iter, verbose
         As in `BatchClassifier`.
 
@@ -188,7 +178,7 @@ def regularization_path(
     (array([3, 4, 7]), True)
     """
     objective = _problem(X, y, loss, penalty, fit_intercept, sample_weight)
-    strengths = grid(alphas, objective, alpha_min_ratio)
+    strengths = _grid(alphas, objective, alpha_min_ratio)
     kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
     return _gathered(objective.features, strengths, kept, solutions)
 
@@ -215,7 +205,7 @@ def _gathered(features: int, strengths: Array, kept: Array | None, solutions: Se
 def walk(
     objective: Objective, strengths: Array, solver: Any, tol: float, max_iter: int, report: Any
 ) -> tuple[Array | None, list[Solution]]:
-    """Return the features that can matter at all (None: all), and the solutions over them, one a strength."""
+    """Return the features that are not screened out (None: all), and the solutions over them, one per strength."""
     smaller, kept = objective.with_alpha(float(strengths[-1])).screened()
     chosen = solvers.resolve(solver, smaller)
     solutions: list[Solution] = []
@@ -243,31 +233,43 @@ def walk(
     return kept, solutions
 
 
+def _select(select: str, rule: str) -> str:
+    """Return how to choose a strength; `rule` is the former name of `select`."""
+    if rule == "deprecated":
+        return one_of(select, "select", SELECT)
+    words = {"best": "best", "one_standard_error": "sparsest"}
+    if rule not in words:
+        raise ValueError(f"rule must be 'one_standard_error' or 'best'; {rule!r} was given.")
+    warnings.warn(f"rule={rule!r} is deprecated; use select={words[rule]!r}.", FutureWarning, stacklevel=4)
+    return words[rule]
+
+
 class _CrossValidated(_Batch):
-    """Chooses α by cross-validation: a path in every fold, the losses of the rows left out, the path of all rows."""
+    """Chooses α by cross-validation: a path per fold, the losses of the rows left out, then the path of all rows."""
 
     alphas: Any
     alpha_min_ratio: float
     cv: Any
+    select: str
     rule: str
     n_jobs: int | None
 
     def _fit_path(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        if self.rule not in ("one_standard_error", "best"):
-            raise ValueError(f"rule must be 'one_standard_error' or 'best'; {self.rule!r} was given.")
+        select = _select(self.select, self.rule)
         objective, coded, (X, y, weight) = self._objective(X, y, sample_weight, 1.0)
-        strengths = grid(self.alphas, objective, self.alpha_min_ratio)
+        strengths = _grid(self.alphas, objective, self.alpha_min_ratio)
         splitter = check_cv(self.cv, y, classifier=coded.classes is not None and coded.kind != "multilabel")
         folds = list(splitter.split(X, y))
-        n_jobs = self.n_jobs or default_threads()
-        with ThreadPoolExecutor(max(1, min(n_jobs, len(folds)))) as pool:
-            scored = [pool.submit(self._fold, objective, coded, strengths, X, y, weight, *fold) for fold in folds]
-            tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last is the path of all rows
-            found = []
-            for future in scored:
-                found.append(future.result())
-                tasks.turn(dict)
-            losses_of_folds = np.stack(found)  # folds × strengths
+
+        def scored(fold: tuple[Array, Array]) -> Array:
+            return self._fold(objective, coded, strengths, X, y, weight, *fold)
+
+        tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last one is the path of all rows
+        found = []
+        for losses_of_fold in parallel.each(scored, folds, parallel.threads(self.n_jobs)):
+            found.append(losses_of_fold)
+            tasks.turn(dict)
+        losses_of_folds = np.stack(found)  # folds × strengths
         kept, solutions = walk(
             objective, strengths, self.solver, self.tol, self.max_iter, printed if self.verbose else None
         )
@@ -276,9 +278,7 @@ class _CrossValidated(_Batch):
         self.alphas_, self.path_nonzeros_ = strengths, path.nonzeros
         self.path_loss_ = losses_of_folds.mean(axis=0)
         self.path_loss_se_ = losses_of_folds.std(axis=0, ddof=1) / math.sqrt(len(folds))
-        best = int(np.argmin(self.path_loss_))
-        if self.rule == "one_standard_error":
-            best = int(np.argmax(self.path_loss_ <= self.path_loss_[best] + self.path_loss_se_[best]))
+        best = selected(select, self.path_loss_, self.path_loss_se_, self.path_nonzeros_)
         self.alpha_ = float(strengths[best])
         self.coef_path_, self.intercept_path_ = path.coefs, path.intercepts
         W = np.ascontiguousarray(path.coefs[best].toarray().T)
@@ -332,24 +332,28 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
     loss, penalty, solver, tol, max_iter, fit_intercept, class_weight, verbose
         As in `BatchClassifier`.
     alphas : int or vector, default 50
-        The strengths to try, or how many from α_max down.
+        The strengths to try, or their number: then from α_max down.
     alpha_min_ratio : float, default 1e-3
-        The last strength over the first.
+        The last strength divided by the first.
     cv : int, splitter or None
         How to split the rows, 5 folds by default.
-    rule : "one_standard_error" or "best"
-        The largest α whose loss is within one standard error of the best, or the best.
+    select : "best" or "sparsest", default "sparsest"
+        The strength with the lowest loss; or, among those within one standard error of it, the one with the fewest
+        features.
+    rule : str
+        Deprecated: the former name of `select`, where "sparsest" was "one_standard_error".
     n_jobs : int, optional
-        Folds at the same time, one a core by default (threads).
+        Number of folds fitted at the same time, each on one thread. By default the number of joblib's
+        `parallel_config`, or all cores that this process may use.
 
     Attributes
     ----------
     alpha_ : float
         The strength chosen.
     alphas_, path_loss_, path_loss_se_, path_nonzeros_ : vectors
-        The strengths, falling; the mean loss of the rows left out, its standard error, and the features used at each.
+        The strengths, decreasing; at each the mean loss of the rows left out, its standard error, and features used.
     coef_path_ : list of sparse arrays
-        The weights at each strength, one row an output; `PathDisplay` draws them.
+        The weights at each strength, one row per output; `PathDisplay` draws them.
     intercept_path_ : array
         Strengths × outputs.
     coef_, intercept_, objective_, dual_gap_, certificate_, n_iter_, operations_, classes_
@@ -375,7 +379,8 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         *,
         alpha_min_ratio: float = 1e-3,
         cv: Any = None,
-        rule: str = "one_standard_error",
+        select: str = "sparsest",
+        rule: str = "deprecated",
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -389,6 +394,7 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         self.solver = solver
         self.alpha_min_ratio = alpha_min_ratio
         self.cv = cv
+        self.select = select
         self.rule = rule
         self.tol = tol
         self.max_iter = max_iter
@@ -399,14 +405,8 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchClassifierCV:
-        """Choose α, and fit all rows with it."""
+        """Choose α by cross-validation, and fit all rows with it."""
         return self._fit_path(X, y, sample_weight)
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return label_targets(y, loss)
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return class_weighted(self.class_weight, y, weight, coded)
 
 
 class BatchRegressorCV(LinearRegressor, _CrossValidated):
@@ -416,7 +416,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
     ----------
     loss, penalty, solver, tol, max_iter, fit_intercept, verbose
         As in `BatchRegressor`.
-    alphas, alpha_min_ratio, cv, rule, n_jobs
+    alphas, alpha_min_ratio, cv, select, rule, n_jobs
         As in `BatchClassifierCV`.
 
     Attributes
@@ -445,7 +445,8 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
         *,
         alpha_min_ratio: float = 1e-3,
         cv: Any = None,
-        rule: str = "one_standard_error",
+        select: str = "sparsest",
+        rule: str = "deprecated",
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -458,6 +459,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
         self.solver = solver
         self.alpha_min_ratio = alpha_min_ratio
         self.cv = cv
+        self.select = select
         self.rule = rule
         self.tol = tol
         self.max_iter = max_iter
@@ -467,8 +469,5 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressorCV:
-        """Choose α, and fit all rows with it."""
+        """Choose α by cross-validation, and fit all rows with it."""
         return self._fit_path(X, y, sample_weight)
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return targets.for_regression(y, loss)

@@ -1,4 +1,4 @@
-"""Running a solver: when to stop, what to print, and which iterate is the answer."""
+"""Runs a solver: decides when to stop, what to report, and which iterate is the solution."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gossamer.validation import Array
 
 @dataclass(frozen=True)
 class Solution:
-    """The answer, and what is known about it."""
+    """A solution and its certificate."""
 
     W: Array  # d × k
     intercept: Array  # k
     certificate: Certificate
     iterations: int
-    operations: int  # of the solver, see `Objective`; certificates are not counted
+    operations: int  # cost of the solver, see `Objective`; certificates are not counted
     converged: bool
 
 
@@ -50,10 +50,10 @@ def solve(
     report: Callable[[Progress], Any] | None = None,
     screen: bool = True,
 ) -> Solution:
-    """Minimise the objective until the gap is at most `tol` of that of the empty model.
+    """Minimise the objective until the gap is at most `tol` times that of the empty model.
 
-    `report` is called whenever there is a certificate; if it returns True, or on Ctrl-C, the best point so far is the
-    answer. `screen` leaves out the features that cannot matter; a path does that once for all strengths.
+    `report` is called with every certificate; if it returns True, or on Ctrl-C, the best point so far is the solution.
+    `screen` drops the features that are certainly zero; a path does that once for all strengths.
     """
     solver.check(objective)
     smaller, kept = objective.screened() if screen else (objective, None)

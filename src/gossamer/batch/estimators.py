@@ -3,72 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import column_or_1d, validate_data
 
 from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Progress, Solution, solve
 from gossamer.batch.objective import Objective
 from gossamer.estimators import targets
-from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from gossamer.estimators.linear import (
     Linear,
     LinearClassifier,
     LinearRegressor,
+    Tasks,
+    checked,
     checked_weights,
     class_weighted,
     several_labels,
     some_weight,
+    with_callbacks,
 )
-from gossamer.validation import Array, floats, number
+from gossamer.validation import Array, number, whole
 
 __all__ = ["BatchClassifier", "BatchRegressor"]
 
 
-@dataclass(frozen=True)
-class OwnLoss:
-    """A Python object with `value` and `slope` as a loss of this kind."""
-
-    given: Any
-    kind: str
-    lipschitz: None = None
-
-    @property
-    def smoothness(self) -> float | None:
-        """The object's own, if it says."""
-        return getattr(self.given, "smoothness", None)
-
-    @property
-    def probabilistic(self) -> bool:
-        """Whether its link is a probability."""
-        return bool(getattr(self.given, "probabilistic", False))
-
-    def value(self, z: Any, y: Any) -> Any:
-        """Return ℓ(z, y)."""
-        return self.given.value(z, y)
-
-    def slope(self, z: Any, y: Any) -> Any:
-        """Return ∂ℓ/∂z."""
-        return self.given.slope(z, y)
-
-    def link(self, z: Any) -> Any:
-        """Return the object's link of z, or z itself."""
-        link = getattr(self.given, "link", None)
-        return link(z) if callable(link) else z
-
-    def check_targets(self, y: Any) -> Array:
-        """Return y as float64."""
-        return floats(y, "y", ndim=(1, 2)).astype(np.float64, copy=False)
-
-
-class _Batch(CallbackSupportMixin, Linear):
+class _Batch(Linear):
     """What the estimators share: checking, the objective, and the fit."""
 
     loss: Any
@@ -82,35 +46,31 @@ class _Batch(CallbackSupportMixin, Linear):
     verbose: int
 
     def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        raise NotImplementedError
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return weight
+        return label_targets(y, loss) if isinstance(self, ClassifierMixin) else targets.for_regression(y, loss)
 
     def _objective(
         self, X: Any, y: Any, sample_weight: Any, alpha: float
     ) -> tuple[Objective, targets.Targets, tuple[Any, Array, Array | None]]:
         """Check everything; return the problem, how y is coded, and the rows that count: X, y and their weights."""
         number(self.tol, "tol", least=0)
-        if not isinstance(self.max_iter, (int, np.integer)) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a whole number, 1 or more; {self.max_iter!r} was given.")
-        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
-        X, y = checked(self, X, y)
+        whole(self.max_iter, "max_iter")
+        loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
+        penalty = penalties.as_penalty(self.penalty)
+        X, y = checked(self, X, y, ("csr", "csc"))
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
-        if not hasattr(loss, "_core"):
-            loss = OwnLoss(loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
         coded = self._find_targets(y, loss)
-        weight = self._reweighted(y, weight, coded)
+        weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
         if coded.classes is not None:
             self.classes_ = coded.classes
         if weight is not None and not weight.all():
             some = np.flatnonzero(weight)
             X, y, weight = X[some], y[some], weight[some]
         encoded = coded.encode(y)
-        if isinstance(coded.loss, losses.MulticlassHinge) and self.fit_intercept:
+        if self.fit_intercept and not coded.loss.has_best_intercept:
+            apart = next(name for name, make in losses.LOSSES.items() if make().joint() == coded.loss)
             raise ValueError(
-                "MulticlassHinge in batch goes without an intercept: use fit_intercept=False, or 'hinge', which is one "
-                "against the rest."
+                f"{coded.loss.label} in batch goes without an intercept: use fit_intercept=False, or {apart!r}, which "
+                "is one-vs-rest."
             )
         objective = Objective(
             X,
@@ -122,7 +82,7 @@ class _Batch(CallbackSupportMixin, Linear):
             sample_weight=weight,
             fit_intercept=bool(self.fit_intercept),
         )
-        objective.penalty_at(objective.origin())  # a penalty for other shapes says so here
+        objective.penalty_at(objective.origin())  # raises if the penalty does not fit the shape of W
         return objective, coded, (X, y, weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -168,36 +128,13 @@ class _Batch(CallbackSupportMixin, Linear):
 
 
 def _shown(coded: targets.Targets, W: Array, intercept: Array) -> dict[str, Array]:
-    """Return the attributes that users see of the weights."""
+    """Return `coef_` and `intercept_`."""
     coef = np.ascontiguousarray(W.T)
     return {"coef_": coef[0] if coded.kind == "regression" and coded.flat else coef, "intercept_": intercept}
 
 
-def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, Array]:
-    """Return X as canonical CSR or CSC or a dense array, and y, both checked."""
-    if sp.issparse(y):
-        y = y.toarray()
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=("csr", "csc"),
-        dtype=[np.float64, np.float32],
-        multi_output=True,
-        y_numeric=isinstance(estimator, RegressorMixin),
-    )
-    if X.shape[1] >= 2**31 or X.shape[0] >= 2**31:
-        raise ValueError(f"X is {X.shape[0]} × {X.shape[1]}; at most 2^31 - 1 rows and features are possible.")
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    if isinstance(estimator, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
-        y = column_or_1d(y, warn=True)
-    return X, y
-
-
 def printed(progress: Progress) -> None:
-    """Print a line about an iteration."""
+    """Print one line about an iteration."""
     certificate = progress.certificate
     print(
         f"iteration {progress.iteration}: objective {certificate.objective:.8g}, {certificate.name} "
@@ -222,8 +159,8 @@ def warn_if_short(solution: Solution, objective: Objective, tol: float) -> None:
 class BatchClassifier(LinearClassifier, _Batch):
     """A sparse linear classifier learned from all rows at once: minimise mean loss + α·Ω(w), with a certificate.
 
-    Two classes make one output; more make one output a class, "logistic" becoming multinomial and other losses one
-    against the rest. A matrix y of 0 and 1 makes one output a label.
+    Two classes make one output; more make one output per class, with "logistic" becoming multinomial and other
+    losses one-vs-rest. A matrix y of 0 and 1 makes one output per label.
 
     Parameters
     ----------
@@ -232,37 +169,37 @@ class BatchClassifier(LinearClassifier, _Batch):
     penalty : str, penalty or set, default "l1"
         Ω, a set that the weights stay in, or an object with `value(w)` and `prox(v, step)`.
     alpha : float, default 1e-4
-        The strength α ≥ 0 of the penalty.
+        The regularization strength α ≥ 0.
     solver : str or solver, default "auto"
         How to minimise; "auto" chooses by loss and penalty. See docs/batch.md.
     tol : float, default 1e-4
-        Stop when the gap is at most this share of the loss of the empty model.
+        Stop when the duality gap is at most this fraction of the loss of the empty model.
     max_iter : int, default 1000
-        Iterations; of the cheap ones of "fobos", "fista", "sparsa" and "projected_gradient" ten count as one.
+        The most iterations; ten cheap ones of "fobos", "fista", "sparsa" and "projected_gradient" count as one.
     fit_intercept : bool, default True
-        Whether there is an intercept. It is never penalised, and always exact.
+        Whether to fit an intercept. It is never penalised, and always optimal.
     class_weight : dict, "balanced" or None
         Weights of the classes.
     warm_start : bool, default False
-        Whether `fit` starts from the weights of the fit before.
+        Whether `fit` starts from the weights of the previous fit.
     verbose : int, default 0
-        1 prints a line an iteration.
+        1 prints one line per iteration.
 
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights, one row an output, and the intercepts.
+        The weights, one row per output, and the intercepts.
     objective_ : float
         Mean loss + αΩ at the answer.
     dual_gap_ : float
-        By how much at most `objective_` is above the minimum, where `certificate_` is "duality gap".
+        An upper bound on `objective_` − minimum, if `certificate_` is "duality gap".
     certificate_ : str
-        What `dual_gap_` is: "duality gap", or "prox-gradient residual" where there is no dual point (zero at the
-        optimum only, but no bound).
+        What `dual_gap_` is: "duality gap", or "prox-gradient residual" if there is no dual point. The residual is zero
+        at the optimum only, but it is no bound.
     n_iter_ : int
-        Iterations made.
+        Number of iterations.
     operations_ : int
-        What the solver's products with X cost: 2 for every non-zero of X and output. See docs/batch.md.
+        The cost of the solver's products with X: 2 per non-zero of X and output. See docs/batch.md.
     classes_, nonzero_features_, n_features_in_, feature_names_in_
         The classes, the features that are used, the number of features, their names.
 
@@ -309,19 +246,14 @@ class BatchClassifier(LinearClassifier, _Batch):
         """Minimise the objective over these rows."""
         return self._fit(X, y, sample_weight)
 
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return label_targets(y, loss)
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return class_weighted(self.class_weight, y, weight, coded)
-
 
 def label_targets(y: Array, loss: Any) -> targets.Targets:
-    """Return the coding of labels: multinomial for "logistic", one against the rest for other margin losses."""
+    """Return the coding of labels: multinomial for "logistic", one-vs-rest for other margin losses."""
     if several_labels(y):
         return targets.for_indicators(y, loss)
     classes = targets.distinct(y)
-    if isinstance(loss, losses.Hinge) and len(classes) > 2:
+    joint = loss.joint()
+    if joint is not None and not joint.has_best_intercept and len(classes) > 2:
         return targets.Targets("one_vs_rest", len(classes), loss, classes)
     return targets.for_labels(classes, loss, False)
 
@@ -329,7 +261,7 @@ def label_targets(y: Array, loss: Any) -> targets.Targets:
 class BatchRegressor(LinearRegressor, _Batch):
     """A sparse linear regressor learned from all rows at once: minimise mean loss + α·Ω(w), with a certificate.
 
-    A matrix y makes one output a column; with `GroupL2` a feature leaves all outputs at once.
+    A matrix y makes one output per column; with `GroupL2` a feature is zero for all outputs at once.
 
     Parameters
     ----------
@@ -341,7 +273,7 @@ class BatchRegressor(LinearRegressor, _Batch):
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights (a vector for a vector y, one row an output otherwise) and the intercepts.
+        The weights (a vector for a vector y, one row per output otherwise) and the intercepts.
     objective_, dual_gap_, certificate_, n_iter_, operations_, nonzero_features_, n_features_in_, feature_names_in_
         As in `BatchClassifier`.
 
@@ -382,6 +314,3 @@ class BatchRegressor(LinearRegressor, _Batch):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressor:
         """Minimise the objective over these rows."""
         return self._fit(X, y, sample_weight)
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return targets.for_regression(y, loss)

@@ -1,26 +1,28 @@
-"""The batch objective: all that a solver sees of a problem.
+"""The batch objective: the problem as a solver sees it.
 
     F(W) = min over b of  Σ_i p_i ℓ(W'x_i + b, y_i)  +  αΩ(W),     p_i = c_i / Σ c, c the sample weights
 
-The intercept is never penalised, so it is not left to the solvers: every value and gradient is at the best intercept
-for its W. That makes F a function of W alone, no less smooth, and makes the slopes balance (Σ p_i slope_i = 0), as the
-dual point of a certificate must.
+The intercept is never penalised, and solvers do not see it: every value and gradient is at the best intercept for its
+W. So F is a function of W alone, as smooth as before, and the slopes balance (Σ p_i slope_i = 0), as those of the dual
+point of a certificate must.
 
-W is d × k: one row a feature, one column an output.
+W is d × k: one row per feature, one column per output.
 """
 
 from __future__ import annotations
 
 import math
-import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gossamer import _core, penalties
+from gossamer import _core
 from gossamer.batch import certificates
 from gossamer.batch.certificates import Certificate
+from gossamer.estimators import parallel
+from gossamer.losses import as_loss
+from gossamer.penalties import as_penalty
 from gossamer.validation import Array
 
 
@@ -35,12 +37,6 @@ class Point:
     gradient: Array  # d × k: Xᵀ slopes
 
 
-def default_threads() -> int:
-    """Return how many threads to use: one a core that this process may run on."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
 def design(X: Any, threads: int) -> Any:
     """Return the compiled form of X: canonical CSR or CSC, or a dense array."""
     if hasattr(X, "indptr"):
@@ -51,59 +47,6 @@ def design(X: Any, threads: int) -> Any:
     if X.flags.f_contiguous and not X.flags.c_contiguous:
         return _core.Design.dense(X.T, False, threads)
     return _core.Design.dense(np.ascontiguousarray(X), True, threads)
-
-
-class NumPyLoss:
-    """The mean loss of a Python object with `value` and `slope`, one or more outputs added up."""
-
-    has_curvature = False
-
-    def __init__(self, loss: Any, y: Array, p: Array) -> None:
-        self.loss, self.y, self.p = loss, y, p[:, None]
-
-    def value(self, Z: Array, b: Array) -> float:
-        """Return Σ p ℓ."""
-        return float(np.sum(self.p * self.loss.value(Z + b, self.y)))
-
-    def slopes(self, Z: Array, b: Array, S: Array) -> float:
-        """Fill S with p ∂ℓ/∂z; return the value."""
-        S[...] = self.p * self.loss.slope(Z + b, self.y)
-        return self.value(Z, b)
-
-    def best_slopes(self, Z: Array, b: Array, S: Array) -> float:
-        """Move b to where the slopes balance; fill S with the slopes there; return the value."""
-        for r in range(Z.shape[1]):
-            b[r] = self._root(Z[:, r : r + 1], self.y[:, r : r + 1], float(b[r]))
-        return self.slopes(Z, b, S)
-
-    def _root(self, z: Array, y: Array, b: float) -> float:
-        """Return the root of φ(b) = Σ p slope(z + b): secant steps inside a bracket, halved when they do not help."""
-
-        def phi(at: float) -> float:
-            return float(np.sum(self.p * self.loss.slope(z + at, y)))
-
-        here, reach = phi(b), 1.0
-        start, most = b, abs(here)
-        while (there := phi(b)) * here > 0 and reach < 1e15:
-            start, here, most = b, there, max(most, abs(there))
-            b, reach = b - math.copysign(reach, here), 4 * reach
-        low, high = min(start, b), max(start, b)
-        if there * here > 0 or low == high:
-            return start if here else b
-        f_low, f_high = phi(low), phi(high)
-        for round_ in range(200):
-            middle = low / 2 + high / 2
-            secant = low - f_low * (high - low) / (f_high - f_low) if f_high > f_low else middle
-            at = secant if round_ % 3 and low < secant < high else middle
-            f = phi(at)
-            if abs(f) <= 1e-14 * most or high - low <= 4e-16 * max(abs(low), abs(high)):
-                return at
-            low, f_low, high, f_high = (at, f, high, f_high) if f < 0 else (low, f_low, at, f)
-        return low / 2 + high / 2
-
-    def conjugate(self, S: Array) -> float:
-        """Return ∞: the conjugate of a loss of one's own is not known."""
-        return math.inf
 
 
 class Objective:
@@ -118,20 +61,20 @@ class Objective:
     loss, penalty : loss and penalty objects
         A custom loss has `value` and `slope`, a custom penalty `value` and `prox`.
     alpha : float
-        The strength.
+        The regularization strength.
     outputs : int
         k.
     sample_weight : vector, optional
         c_i > 0.
     fit_intercept : bool
-        Whether b is there.
+        Whether there is an intercept b.
     threads : int, optional
-        Threads to use, one a core by default; the result does not depend on it.
+        Number of threads, by default that of `parallel.threads`; the result does not depend on it.
 
     Attributes
     ----------
     operations : int
-        What the products with X have cost so far: 2 for every non-zero of X and output, features left out included.
+        The cost of the products with X so far: 2 per non-zero of X and output, screened features included.
     """
 
     def __init__(
@@ -147,28 +90,24 @@ class Objective:
         fit_intercept: bool = True,
         threads: int | None = None,
     ) -> None:
-        self.threads = threads or default_threads()
+        self.threads = threads or parallel.threads()
         self.design = design(X, self.threads)
         n = self.design.rows
         c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
         self.p = np.ascontiguousarray(c / c.sum())
         self.y = np.ascontiguousarray(y, np.float64).reshape(n, -1)
-        self.loss, self.penalty, self.alpha = loss, penalty, float(alpha)
+        self.loss, self.penalty, self.alpha = as_loss(loss), as_penalty(penalty), float(alpha)
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
-        self.mean: Any
-        if hasattr(loss, "_core"):
-            self.mean = _core.mean_loss(loss._core(), outputs, self.y, self.p, self.threads)
-        else:
-            self.mean = NumPyLoss(loss, self.y, self.p)
+        self.mean = self.loss.mean(outputs, self.y, self.p, self.threads)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
         self.column_length = self.nonzeros / max(self.features, 1)
-        self._b = np.zeros(outputs)  # the last intercept: where the next search starts
-        self.memory: dict[str, Any] = {}  # what solvers keep from one strength to the next
+        self._b = np.zeros(outputs)  # the last intercept, from which the next search starts
+        self.memory: dict[str, Any] = {}  # state that solvers keep between strengths
         self._lipschitz: float | None = None
         self._scale: tuple[float, float] | None = None
 
     def with_alpha(self, alpha: float) -> Objective:
-        """Return the same problem with another strength; what was computed of the data is shared."""
+        """Return the same problem with another strength; results that depend on the data only are shared."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.alpha, other._scale, other._b = float(alpha), None, self._b.copy()
@@ -207,13 +146,13 @@ class Objective:
 
     @property
     def smooth(self) -> bool:
-        """Whether the loss has a slope everywhere. A loss of one's own is taken to have one."""
-        return not hasattr(self.loss, "_core") or self.mean.has_curvature or hasattr(self.loss, "value_at")
+        """Whether the loss has a slope everywhere. A custom loss is assumed to have one."""
+        return bool(self.loss.taken_as_smooth or self.mean.has_curvature)
 
     # The penalty
 
     def penalty_at(self, W: Array) -> float:
-        """Return αΩ(W), 0 for a point of a set."""
+        """Return αΩ(W); 0 for a point inside a set."""
         omega = self.penalty.value(self._as_given(W))
         return self.alpha * omega if self.alpha > 0 or math.isinf(omega) else 0.0
 
@@ -232,7 +171,7 @@ class Objective:
     # Certificates
 
     def certify(self, point: Point) -> Certificate:
-        """Return F at the point, and how far from the minimum that is at most."""
+        """Return F at the point, and an upper bound on F − min F."""
         value = point.loss + self.penalty_at(point.W)
         if self._has_bound:
             gap = value - self.lower_bound(point)
@@ -243,20 +182,16 @@ class Objective:
 
     @property
     def _has_bound(self) -> bool:
-        return (
-            hasattr(self.loss, "_core")
-            and not hasattr(self.loss, "value_at")
-            and (certificates.has_dual(self.penalty, self.alpha))
-        )
+        return self.loss.has_conjugate and self.penalty.has_dual(self.alpha)
 
     def lower_bound(self, point: Point) -> float:
         """Return D(u) for the best of the dual points that the slopes at the point give."""
         S, G = self._balanced(point)
         bound, off = -math.inf, 0.0
-        if self.fit_intercept:  # what is left of the balance costs at most itself times the intercept
+        if self.fit_intercept:  # imbalance costs at most itself times the intercept
             off = float(np.abs(S.sum(axis=0)) @ (1 + np.abs(point.intercept)))
-        if self.alpha > 0 or getattr(self.penalty, "is_set", False):
-            for s, conjugate in certificates.shrinkages(self.penalty, self.alpha, self._as_given(G)):
+        if self.alpha > 0 or self.penalty.is_set:
+            for s, conjugate in self.penalty.shrinkages(self.alpha, self._as_given(G)):
                 bound = max(bound, -self.mean.conjugate(S if s == 1 else s * S) - conjugate - off)
         return bound
 
@@ -268,7 +203,7 @@ class Objective:
         sums, sizes = S.sum(axis=0), np.abs(S).sum(axis=0)
         if np.all(np.abs(sums) <= 1e-9 * sizes):
             return S, point.gradient
-        if self.loss.kind == "multiclass":  # only u = 0 is sure to be one
+        if self.loss.kind == "multiclass":  # only u = 0 is sure to be a dual point
             return np.zeros_like(S), np.zeros_like(point.gradient)
         above, below = np.maximum(S, 0), np.minimum(S, 0)
         up, down = above.sum(axis=0), -below.sum(axis=0)
@@ -281,7 +216,7 @@ class Objective:
         return certificate.gap <= tol * self.scale(certificate.name)
 
     def scale(self, name: str) -> float:
-        """Return what gaps are measured by: those of W = 0 (or the nearest point of a set) under the bound of u = 0."""
+        """Return the scale of gaps: the gap at W = 0 (or the nearest point of a set) with the dual point u = 0."""
         if self._scale is None:
             origin = self.at(self.origin())
             best = -self.mean.conjugate(np.zeros_like(origin.slopes))
@@ -318,40 +253,39 @@ class Objective:
         return self._lipschitz
 
     def _steepness(self) -> float:
-        """Return the smoothness of the loss, or its curvature at W = 0 where it has none."""
-        known = getattr(self.loss, "smoothness", None)
-        if known is not None:
-            return float(known)
+        """Return the smoothness of the loss, or its curvature at W = 0 if it has none."""
+        if self.loss.smoothness is not None:
+            return float(self.loss.smoothness)
         Z = np.zeros((self.design.rows, self.outputs))
         S = np.empty_like(Z)
         self._slopes(Z, S)
-        if not hasattr(self.loss, "_core") or not self.mean.has_curvature:
+        if not self.mean.has_curvature:
             return 1.0
         self.mean.curvatures(Z, self._b, S)
         return float(np.max(S / self.p[:, None]))
 
-    # Features that cannot matter
+    # Screening
 
     def screened(self) -> tuple[Objective, Array | None]:
-        """Return the problem without the features that are zero at its optimum for sure, and those that are left.
+        """Return the problem without the features that are certainly zero at its optimum, and the remaining features.
 
-        A slope of the loss is bounded: |g_j| ≤ Σ_i p_i |x_ij| · lipschitz, and for a margin loss only the rows that
-        pull to one side count at a time. Where that is within the strength of the penalty, w_j = 0.
+        The gradient is bounded: |g_j| ≤ Σ_i p_i |x_ij| · lipschitz, and for a margin loss only the rows that pull to
+        one side count at a time. If the bound is within the strength of the penalty, w_j = 0.
         """
-        limit = self._limits()
+        bounded = self.alpha > 0 and self.loss.lipschitz is not None
+        limit = self.penalty.limits(self.alpha) if bounded else None
         if limit is None:
             return self, None
         above, below = np.empty(self.features), np.empty(self.features)
-        one_sided = self.outputs == 1 and getattr(self.loss, "kind", "") == "binary"
+        one_sided = self.outputs == 1 and self.loss.kind == "binary"
         self.design.signed_sums(self.p * self.y[:, 0] if one_sided else self.p, above, below)
         most = np.maximum(above, below) if one_sided else above + below
-        keep = most * self._longest_slope() > limit * (1 - 1e-9)
+        steep = self.loss.longest_slope(self.penalty.slope_order, self.outputs)
+        keep = most * steep > limit * (1 - 1e-9)
         kept = np.flatnonzero(keep)
         if len(kept) > 0.9 * self.features:
             return self, None
-        weights = getattr(self.penalty, "weights", None)
-        penalty = self.penalty if weights is None else replace(self.penalty, weights=weights[kept])
-        return self.restricted(kept, penalty), kept
+        return self.restricted(kept, self.penalty.restricted(kept)), kept
 
     def restricted(self, kept: Array, penalty: Any) -> Objective:
         """Return the problem over some features only."""
@@ -363,30 +297,3 @@ class Objective:
         smaller.penalty, smaller.memory, smaller._b = penalty, {}, self._b.copy()
         smaller._lipschitz, smaller._scale = None, None
         return smaller
-
-    def _longest_slope(self) -> float:
-        """Return a bound on the slope of one example, in the norm that is dual to a row's."""
-        steep = float(self.loss.lipschitz)
-        if self.outputs == 1:
-            return steep
-        if isinstance(self.penalty, penalties.GroupLInf):
-            return 2.0 if self.loss.kind == "multiclass" else steep * self.outputs
-        if isinstance(self.penalty, (penalties.GroupL2, penalties.SparseGroupL2)):
-            return steep if self.loss.kind == "multiclass" else steep * math.sqrt(self.outputs)
-        return 1.0 if self.loss.kind == "multiclass" else steep
-
-    def _limits(self) -> Any:
-        """Return the |g_j| (or norm of a row of the gradient) up to which w_j is zero, or None if there is none."""
-        if self.alpha <= 0 or getattr(self.loss, "lipschitz", None) is None or not hasattr(self.loss, "_core"):
-            return None
-        match self.penalty:
-            case penalties.L1() | penalties.Berhu():
-                share = 1.0
-            case penalties.ElasticNet():
-                share = self.penalty.l1_ratio
-            case penalties.GroupL2(groups=None) | penalties.GroupLInf(groups=None):
-                share = 1.0
-            case _:
-                return None
-        weights = self.penalty.weights
-        return self.alpha * share * (1.0 if weights is None else weights)

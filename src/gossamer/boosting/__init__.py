@@ -5,7 +5,6 @@ from gossamer.registry import rooms
 HOMES = {
     "estimators": "BoostingClassifier BoostingRegressor",
     "features": "ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
-    "rounds": "SmoothL1",
 }
 __all__ = [name for names in HOMES.values() for name in names.split()]
 __getattr__ = rooms(__name__, HOMES)

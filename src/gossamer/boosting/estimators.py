@@ -3,70 +3,72 @@
 from __future__ import annotations
 
 import copy
-import os
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gossamer import losses
+from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
 from gossamer.boosting import rounds
-from gossamer.estimators import targets
-from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
+from gossamer.estimators import parallel, targets
 from gossamer.estimators.linear import (
+    CallbackSupportMixin,
     LinearClassifier,
     LinearRegressor,
+    Tasks,
+    checked,
     checked_weights,
     class_weighted,
     several_labels,
     some_weight,
+    with_callbacks,
 )
-from gossamer.validation import Array, number
+from gossamer.validation import Array, number, whole
 
 __all__ = ["BoostingClassifier", "BoostingRegressor"]
 
 
 class _Boosting(CallbackSupportMixin, BaseEstimator):
-    """What the two estimators share: checking, the run, and the weights."""
+    """What the two estimators share: checks, the run, and the weights."""
 
     _targets: targets.Targets
-    _kind: Any  # the kind of features, with what it learned from the training data
+    _kind: Any  # the kind of features, as fitted to the training data
     n_features_in_: int
 
     def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        raise NotImplementedError
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return weight
-
-    def _predicted(self, z: Array) -> Array:
-        raise NotImplementedError
+        if not isinstance(self, ClassifierMixin):
+            return targets.for_regression(y, loss)
+        if several_labels(y):
+            return targets.for_indicators(y, loss)
+        return targets.for_labels(targets.distinct(y), loss, grow=False)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> Any:
         """Learn from all rows.
 
-        `validation` is a pair (X, y) on which `history_` follows the loss and the score.
+        `validation` is a pair (X, y); `history_` records the loss and the score on it.
         """
-        rounds.check_counts(batch=self.batch, max_rounds=self.max_rounds)
-        tasks = Tasks(self, X, y, "round", int(self.max_rounds))
-        # A stand-in learns: whatever raises on the way leaves the estimator as it was.
+        batch, most = whole(self.batch, "batch"), whole(self.max_rounds, "max_rounds")
+        tasks = Tasks(self, X, y, "round", most)
+        # A copy learns: if anything raises, the estimator is unchanged.
         new = copy.copy(self)
-        loss = losses.resolve(self.loss)
-        penalty = rounds.resolve_penalty(self.penalty)
+        loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
+        penalty = penalties.as_penalty(self.penalty)
         alpha = number(self.alpha, "alpha", least=0)
         rounds.check_order(self.order, self.tol)
         kind = kinds.resolve(self.features)
-        threads = _threads(self.n_jobs)
-        X, y = new._checked(X, y)
+        threads = parallel.threads(self.n_jobs)
+        new.__dict__.pop("feature_names_in_", None)
+        X, y = checked(new, X, y, ("csc", "csr") if self._takes_sparse() else False)
+        X = sp.csc_array(X) if sp.issparse(X) else X
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
-        weight = self._reweighted(y, weight, coded)
+        weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
         columns = X.shape[1] if isinstance(kind, kinds.ColumnFeatures) else None
         shape = rounds.shape(self.bound, coded.loss, penalty, self.order, columns)
         watch = None if validation is None else new._watch(coded, *_pair(validation))
@@ -91,7 +93,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             alpha,
             float(self.tol),
             pool=pool,
-            batch=int(self.batch),
+            batch=batch,
             threads=threads,
             fit_intercept=bool(self.fit_intercept),
             random=check_random_state(self.random_state),
@@ -105,34 +107,13 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             return new.__dict__
 
         model, new.history_, new.stopped_by_ = rounds.boost(
-            run, self.order, int(self.max_rounds), watch, self.verbose, lambda model: tasks.turn(lambda: fitted(model))
+            run, self.order, most, watch, self.verbose, lambda model: tasks.turn(lambda: fitted(model))
         )
         new.features_, new.weights_, new.intercept_ = model
         new.n_iter_ = max(len(new.history_) - 1, 1)
         self.__dict__ = new.__dict__
         tasks.finish()
         return self
-
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
-        """Return X (dense, or canonical CSC) and y, both checked."""
-        self.__dict__.pop("feature_names_in_", None)
-        X, y = validate_data(
-            self,
-            X,
-            y.toarray() if sp.issparse(y) else y,
-            accept_sparse=["csc", "csr"] if self._takes_sparse() else False,
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-            y_numeric=isinstance(self, RegressorMixin),
-        )
-        if sp.issparse(X):
-            X = sp.csc_array(X)
-            if not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
-        if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
-        return X, y
 
     def _watch(self, coded: targets.Targets, X: Any, y: Any) -> Any:
         """Return a function that measures loss and score on validation data."""
@@ -154,21 +135,21 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             else:
                 loss = np.sum(coded.loss.value(z, encoded), axis=1)
             measure = r2_score if coded.kind == "regression" else accuracy_score
-            return float(np.mean(loss)), float(measure(y, self._predicted(z)))
+            return float(np.mean(loss)), float(measure(y, coded.predictions(z)))
 
         return measured
 
-    # What was learned
+    # Results
 
     @property
     def n_features_used_(self) -> int:
-        """How many features have a weight."""
+        """Number of features with a non-zero weight."""
         check_is_fitted(self, "features_")
         return len(self.features_)
 
     @property
     def nonzero_features_(self) -> Array:
-        """The names of the features that have a weight, the largest weights first."""
+        """The names of the features with a non-zero weight, the largest weights first."""
         check_is_fitted(self, "features_")
         names = getattr(self, "feature_names_in_", None)
         order = np.argsort(-np.abs(self.weights_).max(axis=1, initial=0.0), kind="stable")
@@ -176,7 +157,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
 
     @property
     def coef_(self) -> Array:
-        """The weights of all columns, one row an output; for features="columns"."""
+        """The weights of all columns, one row per output; for features="columns"."""
         if not isinstance(getattr(self, "_kind", None), kinds.ColumnFeatures):
             raise AttributeError("coef_ exists once the estimator is fitted with features='columns'; see weights_.")
         W = np.zeros((self.n_features_in_, self._targets.outputs))
@@ -192,7 +173,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         return _margins(self._kind, X, self.features_, self.weights_, self.intercept_)
 
     def _takes_sparse(self) -> bool:
-        kind = kinds.BY_NAME.get(self.features) if isinstance(self.features, str) else self.features
+        kind = kinds.KINDS.get(self.features) if isinstance(self.features, str) else self.features
         return bool(getattr(kind, "takes_sparse", True))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -206,7 +187,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
 
 
 def _margins(kind: Any, X: Any, features: list[Any], W: Array, b: Array) -> Array:
-    """Return z = b + Σ_j h_j(x) W_j, computed for so many rows at a time that their features fit into memory."""
+    """Return z = b + Σ_j h_j(x) W_j, computed for a limited number of rows at a time to bound the memory."""
     z = np.tile(b, (X.shape[0], 1))
     if not features:
         return z
@@ -218,7 +199,7 @@ def _margins(kind: Any, X: Any, features: list[Any], W: Array, b: Array) -> Arra
 
 
 def _single_labels(coded: targets.Targets, encoded: Array) -> Array | None:
-    """Return one class 0, 1, … a row where there is one."""
+    """Return one class 0, 1, … per row, or None if rows have no single class."""
     if coded.kind == "multiclass":
         return encoded[:, 0].astype(np.intp)
     if coded.kind == "binary":
@@ -232,23 +213,15 @@ def _pair(validation: Any) -> tuple[Any, Any]:
     return validation[0], validation[1]
 
 
-def _threads(n_jobs: Any) -> int:
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None, a positive number of threads, or -1 for all; {n_jobs!r} was given.")
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
-
-
 class BoostingClassifier(LinearClassifier, _Boosting):
-    """A sparse classifier over features that it induces: minimise mean loss + α Σ_j Ω(W_j).
+    """A sparse classifier over features that it selects as it learns: minimise mean loss + α Σ_j Ω(W_j).
 
-    In each round the candidates with the best scores come in, all weights are corrected, and features whose weights
-    are zero go out. A score is how much the objective decreases at least when the feature comes in; when no candidate
-    scores above zero, the model is the optimum over all of them, and boosting stops by itself.
+    In each round the candidates with the best scores enter, all weights are optimised, and features whose weights are
+    zero are dropped. A score is a lower bound on the decrease of the objective if the feature enters. When no candidate
+    scores above zero, the model is the optimum over all of them, and boosting stops.
 
-    Two classes make one output; more make one output a class (multinomial loss). A matrix y of 0 and 1 makes one output
-    a label.
+    Two classes make one output; more make one output per class (multinomial loss). A matrix y of 0 and 1 makes one
+    output per label.
 
     Parameters
     ----------
@@ -257,7 +230,7 @@ class BoostingClassifier(LinearClassifier, _Boosting):
         "l2_squared", "elastic_net", "sparse_group_l2", "berhu" and "non_negative_l1". Groups are rows: one feature over
         all outputs. "l2" and "linf" are norms of all weights and need order="parallel".
     alpha : float, default 1e-3
-        The strength α ≥ 0 of the penalty; 0 is classical boosting.
+        The regularization strength α ≥ 0; 0 is classical boosting.
     bound : "ada" or "grad", default "ada"
         The bound on the loss that updates minimise: exponential, as in AdaBoost, or quadratic.
     features : "columns", "products", "stumps", "kernel", or an object, default "columns"
@@ -266,40 +239,41 @@ class BoostingClassifier(LinearClassifier, _Boosting):
     loss : "logistic", "exponential", "multinomial" or a loss, default "logistic"
         "exponential" needs bound="ada"; "grad" also takes "squared_hinge".
     order : "corrective", "greedy", "cyclic", "random" or "parallel", default "corrective"
-        Corrective adds the best `batch` features a round and optimises all weights. Greedy updates the best `batch`
-        once (with batch=1 and alpha=0: AdaBoost). Cyclic and random take all features in turn, parallel moves them all
-        at once.
+        Corrective adds the best `batch` features per round and optimises all weights. Greedy updates the best `batch`
+        once (with batch=1 and alpha=0: AdaBoost). Cyclic and random update all features in turn, parallel updates them
+        all at once.
     batch : int, default 30
-        Features a round.
+        Features added per round.
     max_rounds : int, default 1000
-        The most rounds.
+        The maximum number of rounds.
     tol : float, default 1e-3
-        What counts as optimal: gradients within tol · α (of 1e-3 where α = 0).
+        Gradients within tol · α count as optimal (tol · 1e-3 if α = 0).
     fit_intercept : bool, default True
-        Whether to learn an intercept, which is never penalised.
+        Whether to learn an intercept. It is never penalised.
     class_weight : dict, "balanced" or None
         Weights of the classes.
     n_jobs : int, optional
-        Threads for scoring, -1 for all; the result does not depend on it.
+        Number of threads for scoring; the result does not depend on it. By default the number of joblib's
+        `parallel_config`, or all cores that this process may use.
     random_state : int, RandomState or None
         Seed of order="random".
     verbose : int, default 0
-        1 prints a line a round.
+        1 prints one line per round.
 
     Attributes
     ----------
     features_ : list
-        The features in use: numbers of columns, or what the kind of candidate calls a feature.
+        The features in use: column numbers, or descriptions of the kind of candidate.
     weights_ : matrix
-        Their weights, one row a feature, one column an output.
+        Their weights, one row per feature, one column per output.
     intercept_ : vector
         The intercepts.
     nonzero_features_ : array
         The names of the features in use, largest weights first.
     n_features_used_ : int
-        How many they are.
+        The number of features in use.
     coef_ : matrix
-        With features="columns", the weights of all columns, one row an output.
+        With features="columns", the weights of all columns, one row per output.
     history_ : list of rounds
         Each with round, objective, selected, pruned, nonzeros, score, validation_loss, validation_score.
     stopped_by_ : str
@@ -354,20 +328,12 @@ class BoostingClassifier(LinearClassifier, _Boosting):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        if several_labels(y):
-            return targets.for_indicators(y, loss)
-        return targets.for_labels(targets.distinct(y), loss, grow=False)
-
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-        return class_weighted(self.class_weight, y, weight, coded)
-
 
 class BoostingRegressor(LinearRegressor, _Boosting):
-    """A sparse regressor over features that it induces: minimise mean loss + α Σ_j Ω(W_j).
+    """A sparse regressor over features that it selects as it learns: minimise mean loss + α Σ_j Ω(W_j).
 
-    As `BoostingClassifier`, for real y; a matrix y makes one output a column. The default loss is in units of y beyond
-    which it grows linearly: y should be scaled so that an error of 1 matters.
+    As `BoostingClassifier`, for real y; a matrix y makes one output per column. The default loss is about
+    quadratic for errors below 1 and linear beyond, so y should be scaled such that an error of 1 matters.
 
     Parameters
     ----------
@@ -428,6 +394,3 @@ class BoostingRegressor(LinearRegressor, _Boosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _find_targets(self, y: Array, loss: Any) -> targets.Targets:
-        return targets.for_regression(y, loss)

@@ -1,11 +1,11 @@
-"""Candidate features of boosting: what may enter the model, and how a fitted model computes it from raw data.
+"""Candidate features of boosting: what may enter the model, and how it is computed from raw data.
 
 A kind of candidate is an object with
 
 - ``propose(X, used)``: the features that may enter now, given the list of features in use; any hashable descriptions,
 - ``evaluate(X, features)``: an n × len(features) matrix, dense or sparse, of their values on any data,
 - ``name(feature, names)``, optional: a readable name; `names` are those of the columns of X, or None,
-- ``takes_sparse``, optional: False where X must be dense.
+- ``takes_sparse``, optional: False if X must be dense.
 
 That is all a kind of your own needs. The kinds here add ``ready(X, labels)``, which returns the kind with what it
 learns from the training data, and ``pool(X)``, which scores without computing every candidate: see `Pool`.
@@ -21,16 +21,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from gossamer import _core
-from gossamer.registry import resolve as _resolve
-from gossamer.validation import Array, floats, number, shape_words
+from gossamer.registry import Registry
+from gossamer.validation import Array, floats, number, shape_words, whole
 from gossamer.validation import weights as check_weights
 
 __all__ = ["ColumnFeatures", "KernelFeatures", "ProductFeatures", "StumpFeatures"]
 
+KINDS = Registry("kind of feature", ("evaluate",))
+
 Feature = Hashable
 Scored = tuple[float, Feature]
 
-BLOCK = 256  # how many candidates are computed at a time
+BLOCK = 256  # candidates computed at a time
 
 
 def columns_of(matrix: Any) -> Any:
@@ -42,15 +44,15 @@ def columns_of(matrix: Any) -> Any:
             csc.sum_duplicates()
         value = csc.data if csc.data.dtype in (np.float32, np.float64) else csc.data.astype(np.float64)
         start, row = np.ascontiguousarray(csc.indptr, np.int64), np.ascontiguousarray(csc.indices, np.int32)
-        return _core.columns(csc.shape[0], start, row, np.ascontiguousarray(value))
+        return _core.Design.sparse(start, row, np.ascontiguousarray(value), csc.shape[0], False, 1)
     single = isinstance(matrix, np.ndarray) and matrix.dtype == np.float32
     dense = np.asarray(matrix, np.float32 if single else np.float64)
-    return _core.columns(np.ascontiguousarray(dense.T))
+    return _core.Design.dense(np.ascontiguousarray(dense.T), False, 1)
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """What a pool scores with: the state of boosting, and what counts as a score above zero."""
+    """What a pool needs to score: the state of boosting, and the tolerance."""
 
     booster: Any
     slack: float
@@ -70,10 +72,16 @@ def _top(scores: Array, count: int) -> Array:
     return above[np.argsort(-scores[above], kind="stable")[:count]]
 
 
+def _best_columns(scores: Array, used: Sequence[Any], count: int) -> list[Scored]:
+    """Return the `count` best columns that are not in use and score above zero, best first."""
+    scores[np.asarray(used, dtype=np.intp)] = 0
+    return [(float(scores[j]), int(j)) for j in _top(scores, count)]
+
+
 class Pool:
     """The candidates on one training set."""
 
-    fixed = True  # whether they are the same in every round, and few enough to take all in turn
+    fixed = True  # whether the candidates are the same in every round, and few enough to use all
 
     def best(self, scoring: Scoring, used: Sequence[Feature], count: int) -> list[Scored]:
         """Return the `count` best features that are not in use and score above zero, best first."""
@@ -88,7 +96,7 @@ class Pool:
         raise NotImplementedError
 
     def intercept(self, b: Array, features: Sequence[Feature], W: Array) -> Array:
-        """Return the intercept that belongs to the features as `evaluate` returns them."""
+        """Return the intercept for the features as `evaluate` returns them."""
         return b
 
 
@@ -136,7 +144,7 @@ def computed(kind: Any, X: Any, features: Sequence[Feature]) -> Any:
         raise ValueError(f"{type(kind).__name__}.evaluate must return finite real numbers.")
     if values.shape != (X.shape[0], len(features)):
         raise ValueError(
-            f"{type(kind).__name__}.evaluate must return one row an example and one column a feature, "
+            f"{type(kind).__name__}.evaluate must return one row per example and one column per feature, "
             f"{X.shape[0]} × {len(features)}; it returned {shape_words(values.shape)}."
         )
     return values
@@ -147,6 +155,7 @@ def column_name(j: int, names: Any) -> str:
     return f"x{j}" if names is None else str(names[j])
 
 
+@KINDS.part("columns")
 @dataclass(frozen=True)
 class ColumnFeatures:
     """The columns of X themselves, sparse or dense, millions of them without copying.
@@ -164,8 +173,8 @@ class ColumnFeatures:
     def pool(self, X: Any, weights: Array | None = None, centre: Array | None = None) -> Pool:
         """Return the candidates on X; `weights` are the ω of the columns in the penalty.
 
-        `centre` is taken off the columns of a dense X (an intercept makes up for it): far from zero they would all look
-        like the intercept, and the weights would get in each other's way.
+        `centre` is subtracted from the columns of a dense X, and the intercept is adjusted. Without it, columns far
+        from zero would be almost collinear with the intercept, and convergence would be slow.
         """
         return _ColumnPool(X, weights, None if sp.issparse(X) else centre)
 
@@ -192,8 +201,7 @@ class _ColumnPool(Pool):
             self.scales = np.empty(self.count)
             scoring.booster.scales(self.columns, self.scales)
         scores = scoring.columns(self.columns, self.count, scales=self.scales, weights=self.weights)
-        scores[np.asarray(used, dtype=np.intp)] = 0
-        return [(float(scores[j]), int(j)) for j in _top(scores, count)]
+        return _best_columns(scores, used, count)
 
     def _given(self, which: Array) -> tuple[Any, Array, Array | None]:
         return self.columns, which, None if self.weights is None else np.ascontiguousarray(self.weights[which])
@@ -209,20 +217,21 @@ class _ColumnPool(Pool):
         return b if self.centre is None else b - self.centre[np.asarray(features, dtype=np.intp)] @ W
 
 
+@KINDS.part("products")
 @dataclass(frozen=True, eq=False)
 class ProductFeatures:
-    """Products of columns, grown without bound: a feature in use times any column may enter next.
+    """Products of columns of any degree: a feature in use times any column may enter next.
 
     A feature is the sorted tuple of its columns; the columns themselves may enter from the start, as products with the
-    constant. Columns are divided by their largest size in the training data, so that products stay within [−1, 1]: long
-    products then become small, the penalty keeps them out, and growing comes to an end.
+    constant. Columns are divided by their largest size in the training data, so products stay within [−1, 1]: products
+    of many columns are small, the penalty keeps them out, and growth ends.
 
     Parameters
     ----------
     max_degree : int, optional
         The most factors of a product; no limit by default.
     scale : vector, optional
-        What columns are divided by; by default their largest size in the training data.
+        The divisors of the columns; by default their largest size in the training data.
 
     References
     ----------
@@ -247,14 +256,13 @@ class ProductFeatures:
             object.__setattr__(self, "scale", check_weights(self.scale, "scale"))
             if not self.scale.all():
                 raise ValueError("scale must be above 0; it holds 0.")
-        if self.max_degree is not None and (not isinstance(self.max_degree, (int, np.integer)) or self.max_degree < 1):
-            raise ValueError(f"max_degree must be a whole number, 1 or more, or None; {self.max_degree!r} was given.")
+        whole(self.max_degree, "max_degree", optional=True)
 
     def ready(self, X: Any, labels: Array | None) -> ProductFeatures:
-        """Return the kind with its scale known."""
+        """Return the kind with its scale, found from X if it was not given."""
         if self.scale is not None:
             if len(self.scale) != X.shape[1]:
-                raise ValueError(f"scale must hold one number a column; it has {len(self.scale)} for {X.shape[1]}.")
+                raise ValueError(f"scale must hold one number per column; it has {len(self.scale)} for {X.shape[1]}.")
             return self
         largest = abs(X).max(axis=0)
         largest = np.asarray(largest.toarray() if sp.issparse(largest) else largest, np.float64).ravel()
@@ -265,7 +273,7 @@ class ProductFeatures:
         return _ProductPool(self, X)
 
     def parents(self, used: Sequence[Any]) -> list[Any]:
-        """Return what columns are multiplied with: the constant and the features in use."""
+        """Return the factors of the columns: the constant and the features in use."""
         return [(), *(f for f in used if self.max_degree is None or len(f) < self.max_degree)]
 
     def propose(self, X: Any, used: Sequence[Any]) -> Iterable[Any]:
@@ -293,13 +301,13 @@ def _superscript(power: int) -> str:
     return "" if power == 1 else str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-class _ProductPool(Pool):
+class _ProductPool(_ProposedPool):
     """Products, scored without computing them: the rows of X are weighted by the feature that multiplies them."""
 
     fixed = False
 
     def __init__(self, kind: ProductFeatures, X: Any) -> None:
-        self.kind, self.X = kind, X
+        super().__init__(kind, X)
         scaled = X @ sp.diags_array(1 / kind.scale) if sp.issparse(X) else X / kind.scale
         self.columns, self.count = columns_of(scaled), X.shape[1]
         self.values: dict[Any, Array] = {}  # of the features in use
@@ -322,15 +330,13 @@ class _ProductPool(Pool):
             self.values[feature] = np.ascontiguousarray(computed(self.kind, self.X, [feature])[:, 0], np.float64)
         return self.values[feature]
 
-    def add(self, booster: Any, features: Sequence[Feature]) -> None:
-        booster.add(columns_of(computed(self.kind, self.X, features)), np.arange(len(features)), None)
-
     def adopt(self, booster: Any) -> list[Feature]:
         raise ValueError(
-            "Products grow with what is in use, so they have no fixed order; use 'corrective' or 'greedy'."
+            "Products depend on the features in use, so they have no fixed order; use 'corrective' or 'greedy'."
         )
 
 
+@KINDS.part("stumps")
 @dataclass(frozen=True)
 class StumpFeatures:
     """Decision stumps: +1 where a column is above a cut, −1 elsewhere.
@@ -353,11 +359,10 @@ class StumpFeatures:
     """
 
     max_cuts: int | None = None
-    takes_sparse: ClassVar[bool] = False  # every value of every column matters, zeros as much as others
+    takes_sparse: ClassVar[bool] = False  # zeros matter as much as other values
 
     def __post_init__(self) -> None:
-        if self.max_cuts is not None and (not isinstance(self.max_cuts, (int, np.integer)) or self.max_cuts < 1):
-            raise ValueError(f"max_cuts must be a whole number, 1 or more, or None; {self.max_cuts!r} was given.")
+        whole(self.max_cuts, "max_cuts", optional=True)
 
     def pool(self, X: Any) -> Pool:
         """Return the candidates on X."""
@@ -370,7 +375,7 @@ class StumpFeatures:
             inner = np.arange(1, self.max_cuts + 1) / (self.max_cuts + 1)
             values = np.unique(np.quantile(column, np.concatenate([[0], inner, [1]]), method="lower"))
         middle = values[:-1] / 2 + values[1:] / 2
-        return np.where(middle < values[1:], middle, values[:-1])  # neighbours in floating point have no middle
+        return np.where(middle < values[1:], middle, values[:-1])  # adjacent floating-point numbers have no middle
 
     def propose(self, X: Any, used: Sequence[Any]) -> Iterable[Any]:
         """Return all stumps on X."""
@@ -386,18 +391,18 @@ class StumpFeatures:
         return f"{column_name(feature[0], names)} > {feature[1]:.6g}"
 
 
-class _StumpPool(Pool):
+class _StumpPool(_ProposedPool):
     """All stumps, scored from sums over the values between two cuts."""
 
     fixed = False
 
     def __init__(self, kind: StumpFeatures, X: Array) -> None:
-        self.kind, self.X = kind, X
+        super().__init__(kind, X)
         cuts = [kind.cuts(X[:, j]) for j in range(X.shape[1])]
         self.code = np.array([np.searchsorted(c, X[:, j], side="left") for j, c in enumerate(cuts)], np.int32)
         self.start = np.concatenate([[0], np.cumsum([len(c) for c in cuts])]).astype(np.int64)
         self.cut = np.concatenate([*cuts, np.empty(0)])
-        self.place: dict[Any, int] = {}  # the numbers of the stumps that were added
+        self.place: dict[Any, int] = {}  # the numbers of the stumps added
 
     def best(self, scoring: Scoring, used: Sequence[Any], count: int) -> list[Scored]:
         """Return the best stump of each column, best first."""
@@ -413,10 +418,8 @@ class _StumpPool(Pool):
             found.append((float(scores[i]), feature))
         return found
 
-    def add(self, booster: Any, features: Sequence[Feature]) -> None:
-        booster.add(columns_of(self.kind.evaluate(self.X, features)), np.arange(len(features)), None)
 
-
+@KINDS.part("kernel")
 @dataclass(frozen=True, eq=False)
 class KernelFeatures:
     """Gaussian kernel against a support set: K(x, s) = e^{−γ‖x − s‖²} for each example s of the set.
@@ -428,7 +431,7 @@ class KernelFeatures:
     gamma : float or "scale", default "scale"
         γ > 0; "scale" is 1 / (number of columns · variance of X).
     support : matrix, optional
-        The support set, one row an example. By default the training examples on which one pass of the kernel
+        The support set, one row per example. By default the training examples on which one pass of the kernel
         perceptron makes a mistake; in regression, evenly spaced ones.
     max_support : int, default 3000
         The most examples of a support set that is chosen here.
@@ -455,13 +458,15 @@ class KernelFeatures:
             number(self.gamma, "gamma", above=0)
         elif self.gamma != "scale":
             raise ValueError(f"gamma must be a number above 0 or 'scale'; {self.gamma!r} was given.")
-        if not isinstance(self.max_support, (int, np.integer)) or self.max_support < 1:
-            raise ValueError(f"max_support must be a whole number, 1 or more; {self.max_support!r} was given.")
+        whole(self.max_support, "max_support")
         if self.support is not None and not sp.issparse(self.support):
             object.__setattr__(self, "support", floats(self.support, "support", ndim=(2,)))
 
     def ready(self, X: Any, labels: Array | None) -> KernelFeatures:
-        """Return the kind with γ and the support set known; `labels` are the classes 0, 1, … or None in regression."""
+        """Return the kind with γ and the support set, found from X if not given.
+
+        `labels` are the classes 0, 1, …, or None in regression.
+        """
         gamma = self.gamma
         if gamma == "scale":
             size = X.shape[0] * X.shape[1]
@@ -485,7 +490,7 @@ class KernelFeatures:
     def _mistakes(self, X: Any, labels: Array) -> Array:
         """Return the examples on which one pass of the perceptron errs: f_r(x) = Σ_s ±K(x, s), all classes at once."""
         chosen: list[int] = []
-        signs = np.zeros((X.shape[0], int(labels.max()) + 1))  # what each mistake added to the classes
+        signs = np.zeros((X.shape[0], int(labels.max()) + 1))  # what each mistake adds to the classes
         for begin in range(0, X.shape[0], BLOCK):
             rows = np.arange(begin, min(begin + BLOCK, X.shape[0]))
             among = np.array([*chosen, *rows], dtype=np.intp)
@@ -518,7 +523,7 @@ class KernelFeatures:
 
 
 class _KernelPool(_ProposedPool):
-    """Kernel evaluations, kept where they fit into 512 MB and computed anew in every round where they do not."""
+    """Kernel evaluations, kept if they fit into 512 MB and recomputed in every round otherwise."""
 
     def __init__(self, kind: KernelFeatures, X: Any) -> None:
         super().__init__(kind, X)
@@ -530,8 +535,7 @@ class _KernelPool(_ProposedPool):
         if self.columns is None:
             return super().best(scoring, used, count)
         scores = scoring.columns(self.columns, self.count)
-        scores[np.asarray(used, dtype=np.intp)] = 0
-        return [(float(scores[j]), int(j)) for j in _top(scores, count)]
+        return _best_columns(scores, used, count)
 
 
 def gaussian(X: Any, S: Any, gamma: float) -> Array:
@@ -547,17 +551,9 @@ def _squares(A: Any) -> Array:
     return np.asarray(A.multiply(A).sum(axis=1)).ravel() if sp.issparse(A) else np.einsum("ij,ij->i", A, A)
 
 
-BY_NAME = {
-    "columns": ColumnFeatures,
-    "products": ProductFeatures,
-    "stumps": StumpFeatures,
-    "kernel": KernelFeatures,
-}
-
-
 def resolve(spec: Any) -> Any:
     """Return the kind of candidate called `spec`; an object with `evaluate` is taken as it is."""
-    kind = _resolve(spec, BY_NAME, "kind of feature", ("evaluate",))
+    kind = KINDS.resolve(spec)
     if not callable(getattr(kind, "pool", None)) and not callable(getattr(kind, "propose", None)):
         raise TypeError(f"A kind of feature needs propose and evaluate; {type(kind).__name__} has no propose.")
     return kind

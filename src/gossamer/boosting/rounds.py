@@ -1,10 +1,9 @@
-"""Rounds of boosting: which features are taken, in which order their weights move, when it is over.
+"""Rounds of boosting: which features enter, in which order their weights are updated, when boosting stops.
 
     minimise over W:   Σ_i c_i ℓ(z_i, y_i) + λ Σ_j ω_j Ω(W_j),     λ = α Σ_i c_i
 
-An order is a function of a `Run` that does one round and returns whether anything was left to do: see `ORDERS`. No
-round increases the objective, because no update does (core/boosting.hpp), and Newton steps are halved until they do
-not.
+An order is a function of a `Run` that does one round and returns whether it is not yet at the optimum: see `ORDERS`. No
+round increases the objective: no update does (core/boosting/rules.hpp), and Newton steps are halved until they do not.
 """
 
 from __future__ import annotations
@@ -16,46 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gossamer import _core, losses, penalties
+from gossamer import _core
 from gossamer.boosting.features import Pool, Scored, Scoring
-from gossamer.registry import resolve as _resolve
+from gossamer.losses import LOSSES, Loss
+from gossamer.penalties import PENALTIES, Penalty
 from gossamer.validation import Array, number
 
-__all__ = ["SmoothL1"]
-
-# A round ends when the furthest weight is within the share EXACT of how far the first sweep found it, or within the
-# tolerance, or after so many Newton STEPS. A step has its own share, at most so many SWEEPS over the model, and
-# HALVINGS; weights within the share IDLE of what is exact rest, and every LOOK sweeps it looks where they lead. An
-# increase of the objective by the share ROUNDING is none.
+# A round ends when the largest violation is at most EXACT times that of the first sweep, or within the tolerance, or
+# after STEPS Newton steps. A step solves its model to MODEL_EXACT of the violation with at most SWEEPS sweeps, and is
+# halved at most HALVINGS times. Weights whose violation is below IDLE times the target are skipped. Every LOOK sweeps
+# Anderson extrapolation is tried. A relative increase of the objective up to ROUNDING counts as none.
 EXACT, STEPS, MODEL_EXACT, SWEEPS, HALVINGS, IDLE, LOOK, ROUNDING = 0.1, 50, 0.1, 100, 10, 0.3, 5, 1e-14
-
-
-@dataclass(frozen=True)
-class SmoothL1:
-    """Smooth ℓ1: Ω(w) = Σ_j log(1 + e^{w_j}) + log(1 + e^{−w_j}); for boosting only.
-
-    About |w| where |w| is large and flat at zero, so that no weight is ever exactly zero and nothing stops by itself:
-    the baseline of boosting with ℓ1.
-
-    References
-    ----------
-    Dekel, Shalev-Shwartz, Singer: Smooth ε-insensitive regression by loss symmetrization, JMLR 2005.
-
-    Examples
-    --------
-    >>> import gossamer as gs
-    >>> round(gs.SmoothL1().value([0.0, 3.0]), 4)
-    4.4835
-    """
-
-    def value(self, w: Any) -> float:
-        """Return Ω(w)."""
-        w = np.asarray(w, dtype=np.float64)
-        return float(np.sum(np.logaddexp(0, w) + np.logaddexp(0, -w)))
-
-    def prox(self, v: Any, step: float = 1.0) -> Array:
-        """Raise: boosting bounds this penalty as it bounds the loss, and needs no prox."""
-        raise TypeError("SmoothL1 has no prox in closed form; it is a penalty of boosting only.")
 
 
 class Round(NamedTuple):
@@ -63,34 +33,26 @@ class Round(NamedTuple):
 
     round: int  # 0 is the start
     objective: float  # mean loss + αΩ
-    selected: int  # features that came in
-    pruned: int  # features that went out
+    selected: int  # features that entered
+    pruned: int  # features that were dropped
     nonzeros: int  # features in use afterwards
-    score: float  # the best score, a sure decrease of the objective; NaN where the order does not score
-    validation_loss: float  # mean loss on the validation data, NaN without
-    validation_score: float  # accuracy or R² there, NaN without
+    score: float  # the best score, a lower bound on the decrease of the objective; NaN if the order does not score
+    validation_loss: float  # mean loss on the validation data, NaN without it
+    validation_score: float  # accuracy or R² there, NaN without it
 
 
 class Model(NamedTuple):
     """What is learned."""
 
-    features: list[Any]  # those with a weight
-    weights: Array  # one row a feature
-    intercept: Array  # one an output
+    features: list[Any]  # features with a non-zero weight
+    weights: Array  # one row per feature
+    intercept: Array  # one per output
 
 
-# What fits together
+# Bounds, losses and penalties
 
 
 BOUNDS = ("ada", "grad")
-ADA_LOSSES = (losses.Logistic, losses.Exponential, losses.Multinomial, losses.LogEpsilonInsensitive)
-GRAD_LOSSES = (*ADA_LOSSES[:1], *ADA_LOSSES[2:], losses.Squared, losses.SquaredHinge, losses.Huber)
-PENALTY_NAMES = {**penalties.BY_NAME, "smooth_l1": SmoothL1}
-
-
-def resolve_penalty(spec: Any) -> Any:
-    """Return the penalty called `spec`, "smooth_l1" among them."""
-    return _resolve(spec, PENALTY_NAMES, "penalty", ("value", "prox"))
 
 
 @dataclass(frozen=True)
@@ -101,78 +63,67 @@ class Shape:
     form: Any  # the penalty of a row
     whole: Any  # the penalty of all of W, or None
     penalised: bool
-    weights: Array | None  # ω, one a column
+    weights: Array | None  # ω, one per column
 
 
-def shape(bound: Any, loss: Any, penalty: Any, order: str, columns: int | None) -> Shape:
-    """Return how bound, loss and penalty go together, or say in words why they do not."""
+def shape(bound: Any, loss: Loss, penalty: Penalty, order: str, columns: int | None) -> Shape:
+    """Return the compiled bound and penalty, or raise an error that says why they cannot be combined."""
     if bound not in BOUNDS:
         raise ValueError(f"bound must be 'ada' or 'grad'; {bound!r} was given.")
-    known = ADA_LOSSES if bound == "ada" else GRAD_LOSSES
-    if type(loss) not in known:
-        raise ValueError(
-            f"bound={bound!r} holds for {', '.join(sorted(k.__name__ for k in known))}; "
-            f"{type(loss).__name__} was given."
-        )
-    coupled = isinstance(loss, losses.Multinomial)
-    made = _core.Ada(0.5 if coupled else 1.0) if bound == "ada" else _core.Grad(loss.smoothness)
-    if getattr(penalty, "groups", None) is not None:
+    if bound not in loss.bounds:
+        raise ValueError(f"bound={bound!r} holds for {', '.join(sorted(bounded(bound)))}; {loss.label} was given.")
+    made = _compiled(bound, loss.template, loss.smoothness)
+    if penalty.groups is not None:
         raise ValueError("Boosting takes features one at a time, so groups are rows: use groups=None.")
-    weights = getattr(penalty, "weights", None)
+    weights = penalty.weights
     if weights is not None and len(weights) != columns:
         raise ValueError(
-            f"weights of the penalty are one a column of X, for features='columns'; there are {len(weights)} weights"
+            f"weights of the penalty are one per column of X, for features='columns'; there are {len(weights)} weights"
             + (f" and {columns} columns." if columns is not None else ", and features are made as needed.")
         )
-    if isinstance(penalty, (penalties.L2, penalties.LInf)):
-        whole = penalty._core()
-        if _core.whole_rule(made, whole) is None:
-            raise ValueError(_no_rule(bound, penalty))
-        if order != "parallel":
-            raise ValueError(
-                f"{type(penalty).__name__} is one norm of all weights, which move together: use order='parallel'. "
-                f"For a norm a feature use {'GroupL2' if isinstance(penalty, penalties.L2) else 'GroupLInf'}."
-            )
-        return Shape(made, _core.L1(), whole, True, None)
-    if isinstance(penalty, (penalties.NoPenalty, SmoothL1)):
-        form = _core.L1() if isinstance(penalty, penalties.NoPenalty) else _core.SmoothL1()
-        return Shape(made, form, None, isinstance(penalty, SmoothL1), None)
+    forms = penalty.boosted()
+    if forms is None or not has_rule(made, *forms):
+        other = "grad" if bound == "ada" else "ada"
+        raise ValueError(
+            f"bound={bound!r} has rules for {_ruled(bound)}; {penalty.label} was given. "
+            f"bound={other!r} has rules for {_ruled(other)}."
+        )
+    form, whole = forms
+    if whole is not None and order != "parallel":
+        raise ValueError(
+            f"{penalty.label} is one norm of all weights, which move together: use order='parallel'. "
+            f"For one norm per feature use {penalty.rows_kin}."
+        )
+    return Shape(made, form, whole, penalty.penalises, weights)
+
+
+def _compiled(bound: str, template: float = 1.0, smoothness: Any = 1.0) -> Any:
+    return _core.Ada(template) if bound == "ada" else _core.Grad(smoothness)
+
+
+def bounded(bound: str) -> list[str]:
+    """Return the names of the losses that a bound holds for."""
+    return [cls.__name__ for cls in LOSSES.values() if bound in cls.bounds]
+
+
+def has_rule(bound: Any, form: Any, whole: Any) -> bool:
+    """Return whether the core has a rule for a bound (`_core.Ada` or `_core.Grad`) and the forms of a penalty."""
     try:
-        rule = _core.rule(made, penalty._core())
-    except (AttributeError, TypeError):
-        rule = None
-    if rule is None:
-        raise ValueError(_no_rule(bound, penalty))
-    return Shape(made, penalty._core(), None, True, weights)
+        return (_core.rule(bound, form) if whole is None else _core.whole_rule(bound, whole)) is not None
+    except TypeError:  # a form that is in no list of rules
+        return False
 
 
-def _no_rule(bound: str, penalty: Any) -> str:
-    rules = {
-        "ada": "L1, GroupLInf, LInf, SmoothL1 and NoPenalty",
-        "grad": "L1, L2, L2Squared, LInf, GroupL2, GroupLInf, SparseGroupL2, ElasticNet, Berhu, NonNegativeL1, "
-        "SmoothL1 and NoPenalty",
-    }
-    return (
-        f"bound={bound!r} has rules for {rules[bound]}; {type(penalty).__name__} was given. "
-        f"bound={'grad' if bound == 'ada' else 'ada'!r} has rules for {rules['grad' if bound == 'ada' else 'ada']}."
-    )
+def _ruled(bound: str) -> str:
+    *names, last = ruled(bound)
+    return f"{', '.join(names)} and {last}"
 
 
-def best_constant(loss: Any, y: Array, outputs: int, weights: Array) -> Array:
-    """Return an intercept to start from: the best constant for classes, the mean or a median for numbers."""
-    if isinstance(loss, losses.Multinomial):
-        share = np.bincount(y[:, 0].astype(np.intp), weights, minlength=outputs)
-        logs = np.log(np.maximum(share, share.sum() * 1e-6))
-        return logs - logs.mean()
-    if loss.kind == "binary":
-        positive = weights @ (y > 0) / weights.sum()
-        odds = np.clip(positive, 1e-6, 1 - 1e-6)
-        return np.log(odds / (1 - odds)) / (2 if isinstance(loss, losses.Exponential) else 1)
-    if isinstance(loss, losses.Squared):
-        return np.asarray(weights @ y / weights.sum())
-    order = np.argsort(y, axis=0, kind="stable")
-    middle = [np.searchsorted(np.cumsum(weights[o]), weights.sum() / 2) for o in order.T]
-    return np.array([y[o[min(m, len(o) - 1)], r] for r, (o, m) in enumerate(zip(order.T, middle, strict=True))])
+def ruled(bound: str) -> list[str]:
+    """Return the names of the penalties that a bound has rules for."""
+    made = _compiled(bound)
+    forms = [(part.label, part.boosted()) for part in PENALTIES.defaults()]
+    return [name for name, form in forms if form is not None and has_rule(made, *form)]
 
 
 # One run
@@ -180,21 +131,21 @@ def best_constant(loss: Any, y: Array, outputs: int, weights: Array) -> Array:
 
 @dataclass
 class Run:
-    """Boosting on its way: the state in the core, the features in use, what was recorded."""
+    """The state of boosting: the booster in the core and the features in use."""
 
     booster: Any
     pool: Pool
     batch: int
-    slack: float  # in units of the gradient: what counts as being at the optimum
+    slack: float  # a violation up to this, in units of the gradient, counts as optimal
     threads: int
     total: float  # Σ c
     outputs: int
     fit_intercept: bool
     random: Any
     used: list[Any] = field(default_factory=list)  # features in use, in the order of the core
-    score: float = float("nan")  # the best of this round
+    score: float = float("nan")  # the best score of this round
     all_used: bool = False  # whether the order keeps every feature in the core
-    path: list[Array] = field(default_factory=list)  # the last few states, to look where they lead
+    path: list[Array] = field(default_factory=list)  # the last few states, for extrapolation
 
     def best(self) -> list[Scored]:
         """Return the best features that are not in use and score above zero."""
@@ -209,12 +160,12 @@ class Run:
             self.used += features
 
     def sweep(self, which: Array | None = None, idle: float = 0.0) -> float:
-        """Update the intercept and these features (all by default); return how far the furthest was."""
+        """Update the intercept and these features (all by default); return the largest violation."""
         far = self.booster.update_intercept() if self.fit_intercept else 0.0
         return max(far, self.booster.update(np.arange(len(self.used)) if which is None else which, idle))
 
     def optimise(self, exact: float) -> float:
-        """Optimise the weights of all features in use; return how far the furthest was at first."""
+        """Optimise the weights of all features in use; return the largest violation of the first sweep."""
         far = first = self.sweep()
         near = max(self.slack, exact * far)
         for _ in range(STEPS):
@@ -225,12 +176,12 @@ class Run:
         return first
 
     def _newton(self, near: float) -> None:
-        """Go to the optimum of the quadratic model of the loss plus the penalty, or so far that the objective falls."""
+        """Step to the optimum of the quadratic model plus the penalty, halved until the objective decreases."""
         here, enough = self._state(), self.objective() * (1 + ROUNDING)
         try:
             self.booster.use_model(True)
             self._settle(near)
-        finally:  # an interrupted fit goes on with the loss itself
+        finally:  # an interrupted fit continues with the loss itself
             self.booster.use_model(False)
         step = self._state() - here
         for _ in range(HALVINGS):
@@ -241,7 +192,7 @@ class Run:
         self._put(here)
 
     def _settle(self, near: float) -> None:
-        """Sweep until all weights are within `near` of their optimum, with a look now and then where that leads."""
+        """Sweep until all violations are at most `near`, with an extrapolation now and then."""
         self.path = []
         for _ in range(SWEEPS):
             if self.sweep(idle=IDLE * near) <= near:
@@ -249,7 +200,7 @@ class Run:
             self.look()
 
     def look(self) -> None:
-        """Remember the state; once there are a few, go where they lead."""
+        """Keep the state; once there are LOOK of them, extrapolate."""
         self.path.append(self._state())
         if len(self.path) > LOOK:
             self._leap(self.path)
@@ -263,10 +214,10 @@ class Run:
         self.booster.set(state[:split], state[split:])
 
     def _leap(self, path: list[Array]) -> None:
-        """Go where the updates lead, if that lowers the objective.
+        """Try Anderson extrapolation, and keep the point if it lowers the objective.
 
-        Updates approach the optimum along lines that get slower and slower. Anderson's extrapolation solves for the
-        point where a linear iteration would end: Σ_i c_i w_i with Σ c = 1 and the least ‖Σ_i c_i (w_i − w_{i−1})‖.
+        The updates slow down near the optimum. Anderson extrapolation finds the limit of a linear iteration:
+        Σ_i c_i w_i with Σ c = 1 and the smallest ‖Σ_i c_i (w_i − w_{i−1})‖.
         """
         steps = np.diff(path, axis=0)
         gram = steps @ steps.T
@@ -301,16 +252,16 @@ class Run:
 
 
 def corrective(run: Run) -> bool:
-    """Totally corrective: the best `batch` features come in, then all weights are optimised, zeros go out."""
+    """Totally corrective: add the best `batch` features, optimise all weights, drop the zeros."""
     found = run.best()
     run.add([feature for _, feature in found])
     moved = run.optimise(EXACT if found else 0.0)
     run.prune()
-    return bool(found) or moved > run.slack  # what moves after scoring is scored again
+    return bool(found) or moved > run.slack  # if weights moved after scoring, score again
 
 
 def greedy(run: Run) -> bool:
-    """Forward greedy: the `batch` features with the best scores, new or in use, move once. batch=1 is AdaBoost."""
+    """Forward greedy: update the `batch` features with the best scores, new or in use, once. batch=1 is AdaBoost."""
     found = run.best()
     gains = np.empty(len(run.used))
     run.booster.gains(run.slack, run.threads, gains)
@@ -333,7 +284,7 @@ def _adopt_all(run: Run) -> None:
 
 
 def _any_left(run: Run, far: float) -> bool:
-    """Return whether a feature scores above zero now, after a round in which none was far from its optimum."""
+    """Return whether a violation above the tolerance is left, or a feature that scores above zero."""
     if far > run.slack:
         return True
     gains = np.empty(len(run.used))
@@ -342,19 +293,19 @@ def _any_left(run: Run, far: float) -> bool:
 
 
 def cyclic(run: Run) -> bool:
-    """Take all features in turn."""
+    """Update all features in turn."""
     _adopt_all(run)
     return _any_left(run, run.sweep())
 
 
 def random(run: Run) -> bool:
-    """Take all features in random order, anew in each round."""
+    """Update all features in a new random order in each round."""
     _adopt_all(run)
     return _any_left(run, run.sweep(run.random.permutation(len(run.used))))
 
 
 def parallel(run: Run) -> bool:
-    """Move all features at once, each with its share of the template Σ_j a_j |x_ij| ≤ 1 (½ for multinomial loss)."""
+    """Update all features at once, each with its share of the template Σ_j a_j |x_ij| ≤ 1 (½ for multinomial loss)."""
     _adopt_all(run)
     far = run.booster.update_intercept() if run.fit_intercept else 0.0
     if max(far, run.booster.update_together(run.threads)) <= run.slack:
@@ -375,7 +326,7 @@ ORDERS: dict[str, Callable[[Run], bool]] = {
 def start(
     shape: Shape, loss: Any, y: Array, outputs: int, weights: Array | None, alpha: float, tol: float, **known: Any
 ) -> Run:
-    """Return a run before its first round: no features, and the intercept at its best."""
+    """Return a run before its first round: no features, and the best intercept."""
     n = len(y)
     total = float(n if weights is None else weights.sum())
     strength = alpha * total if shape.penalised else 0.0
@@ -385,7 +336,7 @@ def start(
     slack = tol * (strength or 1e-3 * total)
     run = Run(booster, slack=slack, total=total, outputs=outputs, **known)
     if run.fit_intercept:
-        booster.set_intercept(best_constant(loss, y, outputs, np.ones(n) if weights is None else weights))
+        booster.set_intercept(loss.best_constant(y, outputs, np.ones(n) if weights is None else weights))
         for _ in range(SWEEPS):
             if booster.update_intercept() <= slack:
                 break
@@ -400,11 +351,10 @@ def boost(
     verbose: int,
     turn: Callable[[Model], bool] = lambda model: False,
 ) -> tuple[Model, list[Round], str]:
-    """Do rounds until nothing is left to do; return the model, what happened in each round, and why it ended.
+    """Do rounds until the optimum is reached; return the model, the record of each round, and why it stopped.
 
-    `watch` returns the loss and the score of a model on validation data; `turn` is told the model after every round and
-    returns whether to stop. After an interrupt the model is that of the
-    last whole round.
+    `watch` returns the loss and the score of a model on validation data. `turn` is called with the model after every
+    round and returns whether to stop. After an interrupt the model is that of the last complete round.
     """
     history: list[Round] = []
     last = run.model()
@@ -438,20 +388,13 @@ def boost(
             if turn(last):
                 return last, history, "callback"
     except KeyboardInterrupt:
-        warnings.warn("Interrupted: the model is that of the last whole round.", stacklevel=3)
+        warnings.warn("Interrupted: the model is that of the last complete round.", stacklevel=3)
         return last, history, "interrupted"
     return last, history, "max_rounds"
 
 
-def check_counts(**counts: Any) -> None:
-    """Raise unless each is a whole number, 1 or more."""
-    for name, count in counts.items():
-        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
-            raise ValueError(f"{name} must be a whole number, 1 or more; {count!r} was given.")
-
-
 def check_fits(order: str, pool: Pool) -> None:
-    """Raise if the order takes all features in turn and there is no such thing."""
+    """Raise if the order updates all features in turn and there are too many for that."""
     if order in ("cyclic", "random", "parallel") and not pool.fixed:
         raise ValueError(
             f"order={order!r} takes all features in turn, and products and stumps have too many for that: "

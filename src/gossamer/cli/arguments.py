@@ -1,6 +1,6 @@
-"""The command line: how it is written, and a light start. What it does is in `commands`.
+"""The arguments of the command line. This module loads fast; `commands` does the work.
 
-Reading begins before NumPy is imported, so that the first blocks are parsed by then.
+Reading starts before NumPy is imported, so the first blocks are parsed by the time it is.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ EXAMPLES = """examples:
   gossamer predict clicks.gsm today.svm --proba -o answers.tsv
   gossamer inspect clicks.gsm --top 30
   gossamer export clicks.gsm --to sql --layout long -o clicks.sql
+
+exit codes: 0 success, 1 invalid data or model, 2 usage error, 130 interrupted
 """
 
 
-OK, FAILED, INTERRUPTED = 0, 1, 130  # 2 is argparse's, for a command that is wrong
+OK, FAILED, INTERRUPTED = 0, 1, 130  # argparse exits with 2
 
 
 def train(options: argparse.Namespace) -> int:
@@ -40,7 +42,7 @@ def train(options: argparse.Namespace) -> int:
 
 
 def predict(options: argparse.Namespace) -> int:
-    """Write the answers of a model, one line a row."""
+    """Write the predictions of a model, one line per row."""
     from gossamer.cli import commands
 
     commands.predict(options, _reading(options) | ({"format": options.format} if options.format else {}))
@@ -48,7 +50,7 @@ def predict(options: argparse.Namespace) -> int:
 
 
 def inspect(options: argparse.Namespace) -> int:
-    """Show what a model is and its largest weights."""
+    """Show a summary of a model and its largest weights."""
     from gossamer.cli import commands
 
     commands.inspect(options)
@@ -56,7 +58,7 @@ def inspect(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Write a model in another language."""
+    """Export a model to another language."""
     from gossamer.cli import commands
 
     commands.export(options)
@@ -64,7 +66,7 @@ def export(options: argparse.Namespace) -> int:
 
 
 def demo(options: argparse.Namespace) -> int:
-    """Show what the library does, on data that ships with scikit-learn, in seconds."""
+    """Show what the library does in seconds, on data that comes with scikit-learn."""
     from gossamer.cli import demo as demonstration
 
     demonstration.show()
@@ -75,7 +77,7 @@ def _is_empty(folder: str) -> bool:
     try:
         with os.scandir(folder) as entries:
             return next(entries, None) is None
-    except OSError:  # there is none
+    except OSError:  # the folder does not exist
         return True
 
 
@@ -104,43 +106,47 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
 def _add_reading(parser: argparse.ArgumentParser, everything: bool) -> None:
     group = parser.add_argument_group("reading")
     group.add_argument(
-        "--format", choices=list(sources.FORMATS), help="told by the ending or the first line by default"
+        "--format", choices=list(sources.FORMATS), help="by default found from the file ending or the first line"
     )
     group.add_argument(
         "--on-error",
         nargs="+",
         metavar="WHAT",
-        help="lines that cannot be read: stop (default), skip, or quarantine FILE",
+        help="what to do with invalid lines: stop (default), skip, or quarantine FILE",
     )
-    group.add_argument("--max-features", type=int, metavar="N", help="features beyond are bad (default 2^26)")
+    group.add_argument(
+        "--max-features", type=int, metavar="N", help="reject rows with a larger feature number (default 2^26)"
+    )
     if everything:
         group.add_argument(
-            "--zero-based", action="store_true", help="svmlight: features count from 0 (default: the first block tells)"
+            "--zero-based",
+            action="store_true",
+            help="svmlight: features are numbered from 0 (default: found from the first block)",
         )
         group.add_argument(
             "--bits",
             type=int,
             metavar="B",
-            help="names are hashed into 2^B features (default 18; vw: 0 for exact names)",
+            help="hash names into 2^B features (default 18; vw: 0 for exact names)",
         )
-        group.add_argument(
-            "--one-hot", action="store_true", help="tables: a feature for every category instead of hashing"
-        )
+        group.add_argument("--one-hot", action="store_true", help="tables: one feature per category instead of hashing")
         group.add_argument(
             "--target", metavar="COLUMN", help="tables: the column to predict (default: target, label, y or class)"
         )
-        group.add_argument("--weight", metavar="COLUMN", help="tables: the column with the importance of a row")
+        group.add_argument("--weight", metavar="COLUMN", help="tables: the column with the weights of the rows")
         group.add_argument(
-            "--categories", metavar="A,B", help="tables: columns that hold categories though they look like numbers"
+            "--categories", metavar="A,B", help="tables: columns to treat as categories even if they hold numbers"
         )
         group.add_argument("--ignore", metavar="A,B", help="tables: columns to leave out")
-        group.add_argument("--delimiter", metavar="C", help="csv: by default the first line tells")
-        group.add_argument("--no-header", action="store_true", help="csv: columns are called 1, 2, …")
+        group.add_argument("--delimiter", metavar="C", help="csv: the separator (default: found from the first line)")
+        group.add_argument(
+            "--no-header", action="store_true", help="csv: there is no header; columns are named 1, 2, …"
+        )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one line of JSON for machines")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but errors")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
 def _add_train(p: argparse.ArgumentParser) -> None:
@@ -150,22 +156,37 @@ def _add_train(p: argparse.ArgumentParser) -> None:
     p.add_argument("-o", "--output", required=True, metavar="MODEL", help="the model file to write")
     p.add_argument("--loss", default="logistic", help="such as logistic, squared, 'huber(delta=2)' (default logistic)")
     p.add_argument("--penalty", default="l1", help="such as l1, group_l2, 'elastic_net(l1_ratio=0.5)' (default l1)")
-    p.add_argument("--path", type=int, metavar="N", help="learn N strengths in one pass, keep the best (default 16)")
-    p.add_argument("--alpha", type=float, metavar="A", help="learn this strength of the penalty only")
-    p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
-    p.add_argument("--passes", type=int, default=1, metavar="N", help="how often to read the data (default 1)")
     p.add_argument(
-        "--holdout", type=float, default=0.0, metavar="FRACTION", help="rows to test on instead of learning from"
+        "--path", type=int, metavar="N", help="learn N regularization strengths in one pass and keep one (default 16)"
     )
-    p.add_argument("--average", action="store_true", help="answer with the mean of all iterates")
-    p.add_argument("--no-intercept", action="store_true")
-    p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
-    p.add_argument("--grow", action="store_true", help="add classes as they come")
-    p.add_argument("--features", type=int, metavar="N", help="the number of features (default: found in the data)")
-    p.add_argument("--report", metavar="FILE.html", help="also write a page about the training and the model")
-    p.add_argument("--checkpoint", metavar="DIR", help="keep the state there, and go on from it after a crash")
     p.add_argument(
-        "--every", type=int, default=100_000, metavar="N", help="rows from one checkpoint to the next (default 100000)"
+        "--select",
+        choices=["best", "sparsest"],
+        default="sparsest",
+        help="the strength to keep: the lowest loss, or the sparsest model within one standard error of it "
+        "(default sparsest)",
+    )
+    p.add_argument("--alpha", type=float, metavar="A", help="learn one model, with this regularization strength")
+    p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
+    p.add_argument("--passes", type=int, default=1, metavar="N", help="number of passes over the data (default 1)")
+    p.add_argument(
+        "--holdout",
+        type=float,
+        default=0.0,
+        metavar="FRACTION",
+        help="fraction of the rows to keep out of training and test on",
+    )
+    p.add_argument("--average", action="store_true", help="use the average of all iterates")
+    p.add_argument("--no-intercept", action="store_true", help="learn no intercept")
+    p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
+    p.add_argument("--grow", action="store_true", help="add new classes when they appear")
+    p.add_argument("--features", type=int, metavar="N", help="the number of features (default: found in the data)")
+    p.add_argument("--report", metavar="FILE.html", help="also write a report on the training and the model")
+    p.add_argument(
+        "--checkpoint", metavar="DIR", help="save the state in this folder, and resume from it after a crash"
+    )
+    p.add_argument(
+        "--every", type=int, default=100_000, metavar="N", help="number of rows between checkpoints (default 100000)"
     )
     _add_reading(p, everything=True)
     _add_output(p)
@@ -174,7 +195,7 @@ def _add_train(p: argparse.ArgumentParser) -> None:
 def _add_predict(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
     p.add_argument("data", nargs="+", metavar="DATA")
-    p.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
+    p.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: standard output)")
     p.add_argument("--proba", action="store_true", help="add the probability of each class")
     p.add_argument("--scores", action="store_true", help="add the scores")
     _add_reading(p, everything=False)
@@ -183,22 +204,22 @@ def _add_predict(p: argparse.ArgumentParser) -> None:
 
 def _add_inspect(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
-    p.add_argument("--top", type=int, default=20, metavar="N", help="how many features (default 20)")
+    p.add_argument("--top", type=int, default=20, metavar="N", help="number of features to show (default 20)")
     _add_output(p)
 
 
 def _add_export(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
     p.add_argument("--to", required=True, choices=["json", "onnx", "sql", "c"])
-    p.add_argument("-o", "--output", metavar="FILE", help="standard output by default")
+    p.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: standard output)")
     p.add_argument(
         "--layout",
         choices=["wide", "long"],
         default="wide",
-        help="sql: a column a feature, or rows of key, feature, value",
+        help="sql: one column per feature, or rows of key, feature, value",
     )
     p.add_argument("--table", default="data", help="sql: the table to read (default data)")
-    p.add_argument("--key", default="id", help="sql, long: the column that tells rows apart (default id)")
+    p.add_argument("--key", default="id", help="sql, long: the column that identifies a row (default id)")
     p.add_argument("--name", default="model", help="c: the name of the function (default model)")
 
 
@@ -206,17 +227,17 @@ def _add_nothing(p: argparse.ArgumentParser) -> None:
     pass
 
 
-COMMANDS = {  # what each is for, what does it, and its options
+COMMANDS = {  # the help, the function and the options of each
     "train": ("learn a model from files", train, _add_train),
-    "predict": ("write the answers of a model, one line a row", predict, _add_predict),
-    "inspect": ("show what a model is and its largest weights", inspect, _add_inspect),
-    "export": ("write a model in another language", export, _add_export),
+    "predict": ("write the predictions of a model, one line per row", predict, _add_predict),
+    "inspect": ("show a summary of a model and its largest weights", inspect, _add_inspect),
+    "export": ("export a model to JSON, ONNX, SQL or C", export, _add_export),
     "demo": ("a short demonstration, offline", demo, _add_nothing),
 }
 
 
 class _Layout(argparse.RawDescriptionHelpFormatter):
-    """As wide as the terminal; by itself it would load `shutil` to know how wide that is, which takes time."""
+    """Help as wide as the terminal, found without importing `shutil` as argparse does."""
 
     def __init__(self, prog: str) -> None:
         try:
@@ -227,7 +248,7 @@ class _Layout(argparse.RawDescriptionHelpFormatter):
 
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of the command line; of one command, if it is named: the options of the others take time."""
+    """Return the parser; if a command is named, only its options are added, which saves time."""
     top = argparse.ArgumentParser(
         "gossamer", description="Sparse linear models from streams.", epilog=EXAMPLES, formatter_class=_Layout
     )
@@ -242,7 +263,7 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; return its exit code: 0 well, 1 data or a model is bad, 2 the command is wrong, 130 Ctrl-C."""
+    """Run a command; return its exit code: 0 success, 1 invalid data or model, 2 usage error, 130 interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser(arguments[0] if arguments and arguments[0] in COMMANDS else None).parse_args(arguments)
     try:
@@ -264,13 +285,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def command() -> None:
-    """Run as a process of its own: it leaves at once, as taking all modules apart takes a tenth of a short run."""
+    """Run as a process of its own and exit without freeing all modules, which takes a tenth of a short run."""
     gc.set_threshold(100_000)  # imports make many objects and no garbage
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and its threads spin while others begin
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and starting its threads takes time
     code = main()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (BrokenPipeError, ValueError):  # nobody reads any more, or `main` noticed and closed it
+    except (BrokenPipeError, ValueError):  # the reading end of the pipe is closed, or `main` closed ours
         code = FAILED
     os._exit(code)

@@ -1,7 +1,7 @@
-"""Crash-safe state on disk: a run that is killed at any instant goes on where it was, to the same bits.
+"""Checkpoints: a run that is killed at any time resumes, and ends with the same result to the bit.
 
-A checkpoint is one file of data (see `file_format`): written beside the old one, flushed to the disk, put in its place.
-Learning goes on while a thread does that.
+A checkpoint is one file of data (see `file_format`). A thread writes it beside the old one, flushes it to the disk and
+renames it, while learning continues.
 """
 
 from __future__ import annotations
@@ -15,47 +15,49 @@ from typing import Any
 import numpy as np
 
 from gossamer.model import file_format
-from gossamer.online.examples import Rows
+from gossamer.online.old_state import converted
 from gossamer.online.stream import Streaming
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Position
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 NAME = "gossamer.checkpoint"
 SCHEMA = "checkpoint 1"
-_OF_THE_COMMAND = ("method", "penalty", "setup", "targets")  # made again from the settings
+_OF_THE_COMMAND = ("method", "penalty", "setup", "targets", "strategy")  # rebuilt from the settings
+_EARLIER_NAMES = {"pace": "setting", "paces": "steps"}  # in older checkpoints
 
 
 class Checkpoint:
-    """The place of a checkpoint. `settings` say what is learned from what: others do not go on from it."""
+    """A checkpoint in a folder. A run with other `settings` does not resume from it."""
 
     def __init__(self, folder: Any, every: int, settings: dict[str, Any]) -> None:
         if every < 1:
-            raise ValueError(f"A checkpoint is made after so many rows, 1 or more; {every} was given.")
+            raise ValueError(f"The number of rows between checkpoints must be 1 or more; {every} was given.")
         from pathlib import Path
 
         self.path = Path(folder) / NAME
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        for left in self.path.parent.glob(f".{NAME}.*"):  # of a run that was killed while it wrote
+        for left in self.path.parent.glob(f".{NAME}.*"):  # left by a run that was killed while writing
             left.unlink()
         self.every, self.settings = every, settings
-        self._saved = 0  # rows at the last one
-        self._writing = False  # whether there is a thread for it: from the first one to `finish`
+        self._saved = 0  # rows seen at the last checkpoint
+        self._writing = False  # whether the thread runs: from the first checkpoint to `finish`
         self._work: SimpleQueue[Any] = SimpleQueue()
         self._idle = threading.Event()
         self._idle.set()
         self._failure: BaseException | None = None
 
     def offer(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
-        """Write one if it is time: `seen` rows came so far in all passes, `passes` of them are complete.
+        """Write a checkpoint if `every` rows came since the last one, and that one has finished writing.
 
-        Learning does not wait for a slow disk: while the last one is on its way there, the next waits for its turn.
+        `seen` counts the rows of all passes, `passes` the complete passes.
         """
         if seen - self._saved >= self.every and stream.trainer is not None and self._idle.is_set():
             self.save(stream, source, position, passes, seen)
 
     def save(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
-        """Write one."""
+        """Hand the state to the thread that writes it."""
         self._wait()
         self._saved = seen
         classes = stream.trainer.targets.classes
@@ -87,7 +89,7 @@ class Checkpoint:
                 file_format.write(self.path, work[0], work[1], file_format.CRASH_MAGIC)
             except BaseException as error:
                 self._failure = error
-            del work  # its memory is free for the next one
+            del work  # frees its memory
             self._idle.set()
 
     def _wait(self) -> None:
@@ -97,7 +99,7 @@ class Checkpoint:
             raise failure
 
     def finish(self) -> None:
-        """Wait until what was to be written is on the disk."""
+        """Wait until the last checkpoint is on disk; end the thread."""
         self._idle.wait()
         if self._writing:
             self._work.put(None)
@@ -105,7 +107,7 @@ class Checkpoint:
         self._wait()
 
     def resume(self, stream: Streaming, source: Source) -> tuple[Position, int, int] | None:
-        """Put the saved state into a new stream and source; return where to go on, passes and rows, or None."""
+        """Restore the saved state; return position, passes and rows, or None if there is no checkpoint."""
         if not self.path.exists():
             return None
         header, arrays = file_format.read(self.path)
@@ -127,10 +129,10 @@ class Checkpoint:
             self._saved = tree["seen"]
             return Position(*tree["position"]), tree["passes"], tree["seen"]
         except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise file_format.FileError(f"{self.path}: the checkpoint holds what cannot be ({error!r}).") from None
+            raise file_format.FileError(f"{self.path}: the checkpoint is corrupt ({error!r}).") from None
 
     def delete(self) -> None:
-        """Remove it: the run is over."""
+        """Remove the file: the run is complete."""
         self.finish()
         self.path.unlink(missing_ok=True)
 
@@ -146,25 +148,31 @@ def _restore(stream: Streaming, tree: dict[str, Any]) -> None:
     features, outputs = tree["room"]
     fresh = stream.made(features, stream.coded_for(classes, outputs))
     state = fresh.__getstate__()
-    for name, value in tree["trainer"].items():
-        old = state[name]
-        if name == "buffer":
+    for name, value in _renamed(tree["trainer"]).items():
+        old = state.get(name)
+        if name == "learner":
+            state[name] = converted(value, old, features)
+        elif name == "buffer":
             state[name] = None if value is None else Rows(**value)
         elif dataclasses.is_dataclass(old) and isinstance(value, dict):
-            state[name] = dataclasses.replace(old, **value)  # type: ignore[type-var]
-        else:
+            state[name] = dataclasses.replace(old, **_renamed(value))  # type: ignore[type-var]
+        elif name in state:
             state[name] = value
     fresh.__setstate__(state)
     stream.trainer = fresh
 
 
-# State as a tree of JSON values, its arrays beside it.
+def _renamed(values: dict[str, Any]) -> dict[str, Any]:
+    return {_EARLIER_NAMES.get(name, name): value for name, value in values.items()}
+
+
+# The state is a tree of JSON values; arrays are stored separately.
 
 
 def _packed(value: Any, arrays: dict[str, Array]) -> Any:
     if isinstance(value, np.ndarray):
         name = str(len(arrays))
-        flat = np.ascontiguousarray(value).reshape(-1)  # nobody writes to it: the learner's are copies
+        flat = np.ascontiguousarray(value).reshape(-1)  # the learner's arrays are copies, so nothing writes to it
         arrays[name] = flat[: len(flat) - _zeros_at_the_end(flat)]
         return {"array": name, "shape": list(value.shape)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -178,7 +186,7 @@ def _packed(value: Any, arrays: dict[str, Array]) -> Any:
 
 
 def _zeros_at_the_end(flat: Array) -> int:
-    """Return how many there are: a learner has room for features that did not come yet."""
+    """Return the number of zeros at the end: a learner has room for features that have not appeared yet."""
     end, step = len(flat), 1 << 16
     while end > 0 and step >= 1 << 10:
         begin = max(end - step, 0)

@@ -1,4 +1,4 @@
-"""What the command line does: train, predict, inspect, export."""
+"""The commands: train, predict, inspect, export."""
 
 from __future__ import annotations
 
@@ -6,36 +6,33 @@ import argparse
 import ast
 import contextlib
 import json
-import math
 import re
 import sys
-import time
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gossamer import losses, methods, penalties
 from gossamer.cli.checkpoint import Checkpoint
-from gossamer.cli.run import Progress, choose_strength, fitted, measured, run
+from gossamer.cli.progress import Meter
+from gossamer.cli.run import fitted, measured, run
 from gossamer.model.model import Model, load, save
-from gossamer.online import lanes
-from gossamer.online.path_trainer import PathTrainer
+from gossamer.online.strategies import ManyStrengths, OneStrength
 from gossamer.online.stream import Problem, Streaming, as_classes
 from gossamer.registry import resolve
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import number
 
-STRENGTHS = 16  # learned at once, to choose from
-ALPHA = 1e-5  # where there is no choice
+STRENGTHS = 16  # strengths of a path
+ALPHA = 1e-5  # the strength where there is no path
 
 
 def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
-    """Return the part that a word such as `l1` or `elastic_net(l1_ratio=0.3)` stands for.
+    """Return the part named by a text such as `l1` or `elastic_net(l1_ratio=0.3)`.
 
-    >>> part("elastic_net(l1_ratio=0.3)", penalties.BY_NAME, "penalty").l1_ratio
+    >>> part("elastic_net(l1_ratio=0.3)", penalties.PENALTIES, "penalty").l1_ratio
     0.3
     """
     match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
@@ -54,38 +51,37 @@ def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
         named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
         return table[name](*given, **named)
     except (SyntaxError, TypeError, AssertionError) as error:
-        raise ValueError(f"The settings of the {noun} {text!r} are wrong: {error}") from None
+        raise ValueError(f"The settings of the {noun} {text!r} are invalid: {error}") from None
 
 
 def train(options: argparse.Namespace, rows: Source) -> bool:
-    """Learn a model from rows; return whether it was interrupted, and is of those that came before."""
-    penalty = part(options.penalty, penalties.BY_NAME, "penalty")
+    """Learn a model from rows and write it; return whether learning was interrupted."""
+    penalty = part(options.penalty, penalties.PENALTIES, "penalty")
     auto = options.method == "auto"
-    loss = part(options.loss, losses.BY_NAME, "loss")
-    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.BY_NAME, "method")
+    loss = part(options.loss, losses.LOSSES, "loss")
+    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.METHODS, "method")
     if options.passes < 1:
         raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
     if not 0 <= options.holdout < 1:
         raise ValueError(f"--holdout must be a fraction from 0 to below 1; {options.holdout} was given.")
-    alpha, path = _strengths(options, method, penalty)
+    strategy = _strategy(options, method, penalty)
     problem = Problem(
         loss,
         penalty,
-        alpha,
+        strategy,
         method,
         not options.no_intercept,
         options.average,
         options.grow,
         None if options.classes is None else _classes(options.classes),
         options.features,
-        path,
     )
     if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
-        raise ValueError("--passes and --holdout read the data again, which standard input and pipes cannot be.")
-    facts = {"penalty": options.penalty, "alpha": alpha, "method": options.method, "passes": options.passes}
+        raise ValueError(
+            "--passes and --holdout read the data again, which is not possible with standard input and pipes."
+        )
+    facts = {"penalty": options.penalty, "alpha": strategy.alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
-    if path is not None:
-        stream.make = partial(PathTrainer, alphas=path)
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
     show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)
@@ -96,9 +92,7 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         if stream.trainer is None:
             raise
         interrupted = True
-    if stream.trainer is not None and path is not None:
-        facts |= choose_strength(stream)
-    fit = fitted(stream, rows, facts)
+    fit = fitted(stream, rows, facts, options.select)
     show.clear()
     test = measured(fit, rows, options.holdout) if options.holdout and not interrupted else None
     fit = fit if test is None else _with_facts(fit, {"holdout": test})
@@ -113,28 +107,28 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     return interrupted
 
 
-def _strengths(options: argparse.Namespace, method: Any, penalty: Any) -> tuple[float, int | None]:
-    """Return the one strength, or how many are learned at once: a path, unless --alpha or the problem is against it."""
+def _strategy(options: argparse.Namespace, method: Any, penalty: Any) -> OneStrength | ManyStrengths:
+    """Return the strengths to learn at: a path, unless --alpha is given or a path is not possible."""
     if options.alpha is not None:
         if options.path is not None:
             raise ValueError("--alpha is one strength and --path chooses one of several: give one of the two.")
-        return number(options.alpha, "--alpha", least=0), None
+        return OneStrength(number(options.alpha, "--alpha", least=0))
+    refused = method.path_refusal(penalty)
     if options.path is not None:
         if options.average or options.grow or options.path < 2:
-            raise ValueError("--path needs at least 2 strengths, and goes neither with --average nor with --grow.")
-        lanes.check(method, penalty)
-        return ALPHA, options.path
-    try:
-        lanes.check(method, penalty)
-        against = "--average" if options.average else "--grow" if options.grow else None
-    except ValueError:
-        against = f"{type(method).__name__} with {type(penalty).__name__}"
+            raise ValueError("--path needs at least 2 strengths, and cannot be combined with --average or --grow.")
+        if refused is not None:
+            raise refused
+        return ManyStrengths(options.path)
+    against = "--average" if options.average else "--grow" if options.grow else None
+    if refused is not None:
+        against = f"{type(method).__name__} with {penalty.label}"
     if against is None:
-        return ALPHA, STRENGTHS
-    has_strength = not (penalty.is_set or isinstance(penalty, penalties.NoPenalty))
+        return ManyStrengths(STRENGTHS)
+    has_strength = penalty.penalises and not penalty.is_set
     if has_strength and not (options.quiet or options.json):
         sys.stderr.write(f"{against} learns one strength, not a path: alpha {ALPHA:g} (--alpha sets another)\n")
-    return ALPHA, None
+    return OneStrength(ALPHA)
 
 
 def _tell_training(
@@ -182,7 +176,7 @@ def _tell_training(
 
 
 def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
-    """Write one line a row: the answer, and the probabilities or scores where they are asked for."""
+    """Write one line per row: the prediction, then probabilities or scores if requested."""
     fit = load(options.model)
     if options.proba and not fit.probabilistic:
         raise ValueError(f"{type(fit.loss).__name__} gives no probabilities; use --scores.")
@@ -201,18 +195,18 @@ def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
 
 
 def _answer_lines(fit: Model, block: Block, z: Any, options: argparse.Namespace) -> Iterator[str]:
-    columns = [np.atleast_2d(fit.answers(z).T).T.astype(object)]
+    columns = [np.atleast_2d(fit.targets.predictions(z).T).T.astype(object)]
     if options.proba:
-        columns.append(fit.probabilities(z).astype(object))
+        columns.append(fit.targets.probabilities(z).astype(object))
     if options.scores:
-        columns.append(np.atleast_2d(fit.decisions(z).T).T.astype(object))
+        columns.append(np.atleast_2d(fit.targets.decisions(z).T).T.astype(object))
     tags = block.tags if block.tags is not None and any(block.tags) else None
     for i, row in enumerate(np.hstack(columns).tolist()):
         yield "\t".join([str(word) for word in row] + ([tags[i]] if tags else [])) + "\n"
 
 
 def inspect(options: argparse.Namespace) -> None:
-    """Show what a model is and its largest weights."""
+    """Show a summary of a model and its largest weights."""
     fit = load(options.model)
     order = np.argsort(-fit.sizes, kind="stable")[: options.top]
     W = fit.weights_of(order)
@@ -255,7 +249,7 @@ def inspect(options: argparse.Namespace) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    """Write a model in another language."""
+    """Export a model to another language."""
     from pathlib import Path
 
     from gossamer.model import exports
@@ -278,71 +272,6 @@ def export(options: argparse.Namespace) -> None:
         Path(options.output).write_text(text, encoding="utf-8")
 
 
-# What the commands share
-
-
-class Meter:
-    """The line of live progress on standard error: examples, rate, progressive loss, non-zeros, time left."""
-
-    def __init__(self, passes: int, quiet: bool, remember: bool = False) -> None:
-        self.passes = passes
-        self.remember = remember
-        self.history: list[tuple[int, float]] = []  # rows seen, and the mean loss by then
-        self.shows = not quiet and sys.stderr.isatty()
-        self.began = self.last = time.perf_counter()
-        self.first = -1  # rows that an earlier run had seen
-        self.begun_at = 0.0
-        self.seconds = 0.0
-        self.width = 0
-
-    def __call__(self, progress: Progress) -> None:
-        """Show how far it is, a few times a second."""
-        now = time.perf_counter()
-        self.seconds = now - self.began
-        done = (progress.passes + progress.share) / self.passes
-        if self.first < 0:
-            self.first, self.begun_at = progress.seen, done
-        trainer = progress.stream.trainer
-        if trainer is None:
-            return
-        if self.remember:
-            self._keep(progress.seen, _mean_loss(progress)[0])
-        if not self.shows or now - self.last < 0.25:
-            return
-        rate = (progress.seen - self.first) / max(self.seconds, 1e-9)
-        loss, lane = _mean_loss(progress)
-        used = int(trainer.read()[0].any(axis=1).sum() if lane is None else trainer.nonzeros()[lane])
-        left = (
-            (1 - done) * self.seconds / (done - self.begun_at) if progress.share > 0 and done > self.begun_at else None
-        )
-        line = f"{progress.seen:,} examples  {rate:,.0f}/s  loss {loss:.5f}  {used:,} features"
-        line += "" if left is None else f"  {100 * done:.0f}%  {left:.0f} s left"
-        sys.stderr.write("\r" + line.ljust(self.width))
-        sys.stderr.flush()
-        self.width, self.last = len(line), time.perf_counter()
-
-    def _keep(self, seen: int, loss: float) -> None:
-        if math.isfinite(loss):
-            self.history.append((seen, loss))
-        if len(self.history) > 400:  # a long stream is remembered more coarsely
-            del self.history[1::2]
-
-    def clear(self) -> None:
-        """Wipe the line."""
-        self.seconds = time.perf_counter() - self.began
-        if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-
-
-def _mean_loss(progress: Progress) -> tuple[float, int | None]:
-    """Return the mean loss so far, and which strength of a path it is of: the best."""
-    trainer = progress.stream.trainer
-    if progress.stream.problem.path is None:
-        return trainer.loss_seen / max(trainer.weight_seen, 1e-300), None
-    losses = trainer.progressive()[0]
-    return float(losses.min()), int(np.argmin(losses))
-
-
 def _classes(words: str) -> Any:
     values = [word.strip() for word in words.split(",")]
     try:
@@ -352,8 +281,8 @@ def _classes(words: str) -> Any:
 
 
 def _fingerprint(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what must be the same for a run to go on from a checkpoint: all but where results go."""
-    without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command"}
+    """Return the options that must be the same to resume from a checkpoint: all that affect learning."""
+    without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command", "select"}
     return {name: value for name, value in sorted(vars(options).items()) if name not in without}
 
 

@@ -1,4 +1,4 @@
-"""Two online methods side by side on data that ships with scikit-learn: error and non-zeros as the examples go by."""
+"""A demonstration: two online methods compared on data that comes with scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STRENGTHS = (1e-4, 1e-3, 1e-2)
 def show() -> None:
     """Print the tables."""
     X, y = load_digits(return_X_y=True)
-    # Every product of two pixels next to each other in a row joins the pixels: more features than one wants to keep.
+    # Products of neighbouring pixels are added: more features than a model should keep.
     X = np.hstack([X / 16, (X[:, 1:] / 16) * (X[:, :-1] / 16)])
     X, Xt, y, yt = train_test_split(X, y, test_size=0.3, random_state=0)
     print(f"Handwritten digits: {len(y)} examples, {X.shape[1]} features, 10 classes; multinomial loss, one pass\n")

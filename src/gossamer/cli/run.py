@@ -1,4 +1,4 @@
-"""A whole run over a source: passes, rows held out, checkpoints, and the model that comes of it."""
+"""A training run over a source: passes, held-out rows, checkpoints, and the model."""
 
 from __future__ import annotations
 
@@ -9,27 +9,19 @@ from typing import Any
 import numpy as np
 
 from gossamer.cli.checkpoint import Checkpoint
-from gossamer.frozen import record
+from gossamer.cli.progress import Progress
+from gossamer.estimators.selection import selected
 from gossamer.model import model
+from gossamer.online.path import LearnedPath
 from gossamer.online.stream import Streaming, settled
+from gossamer.online.trainer import passes
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import Array
 
 
-@record
-class Progress:
-    """How far a run is."""
-
-    stream: Streaming
-    source: Source
-    passes: int  # complete ones
-    seen: int  # rows of all passes
-    share: float  # of this pass, 0 if it is not known
-
-
 def held_out(first: int, count: int, fraction: float) -> Array:
-    """Return which of the rows with these numbers are held out: a fixed random choice by number.
+    """Return which of the rows with these numbers are held out: a fixed random choice that depends on the number only.
 
     >>> bool(200 < held_out(0, 1000, 0.25).sum() < 300)
     True
@@ -45,7 +37,7 @@ def held_out(first: int, count: int, fraction: float) -> Array:
 
 
 def parted(block: Block, fraction: float, held: bool) -> Block:
-    """Return the rows of a block that are held out, or the others."""
+    """Return the held-out rows of a block, or the others."""
     if fraction == 0:
         return block
     which = held_out(block.position.rows - len(block), len(block), fraction)
@@ -55,75 +47,79 @@ def parted(block: Block, fraction: float, held: bool) -> Block:
 def run(
     stream: Streaming,
     source: Source,
-    passes: int = 1,
+    most: int = 1,
     holdout: float = 0.0,
     checkpoint: Checkpoint | None = None,
-    each: Callable[[Progress], None] | None = None,
+    show: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Teach the stream all rows but those held out, going on from a checkpoint where there is one."""
-    at = None if checkpoint is None else checkpoint.resume(stream, source)
-    position, done, seen = at if at is not None else (None, 0, 0)
-    blocks: Iterator[Block] | None = None
-    if at is None:
-        stream.problem, blocks = settled(stream.problem, source)
+    """Make `most` passes over all rows except those held out; resume from a checkpoint if there is one."""
+    resumed = None if checkpoint is None else checkpoint.resume(stream, source)
+    position, done, seen = resumed or (None, 0, 0)
+    first: Iterator[Block] | None = None
+    if resumed is None:
+        stream.problem, first = settled(stream.problem, source)
         stream.width = stream.problem.features or 0
+
+    def blocks(number: int) -> Iterator[Block]:
+        nonlocal seen
+        begins = number == done + 1
+        for block in first if begins and first is not None else source.blocks(position if begins else None):
+            yield parted(block, holdout, held=False)
+            seen += len(block)
+            if show is not None:
+                show(Progress(stream, number - 1, seen, block.share))
+            if checkpoint is not None:
+                checkpoint.offer(stream, source, block.position, number - 1, seen)
+
     try:
-        while done < passes:
-            if done > 0 and stream.problem.path and not stream.trainer.repeats:
-                # rows seen before do not judge strengths
-                stream.trainer.repeats.append([stream.trainer.rounds, math.inf])
-            for block in blocks or source.blocks(position):
-                stream.learn(parted(block, holdout, held=False))
-                seen += len(block)
-                if each is not None:
-                    each(Progress(stream, source, done, seen, block.share))
-                if checkpoint is not None:
-                    checkpoint.offer(stream, source, block.position, done, seen)
-            done, position, blocks = done + 1, None, None
+        list(passes(stream, blocks, most, done=done))
     except BaseException:
         if checkpoint is not None:
             checkpoint.finish()
         raise
 
 
-def choose_strength(stream: Streaming) -> dict[str, Any]:
-    """Choose of all strengths the one with the least progressive loss; return what is known of all."""
-    trainer = stream.trainer
-    loss, error = trainer.progressive()
-    best = int(np.argmin(np.where(np.isfinite(loss), loss, np.inf)))
+def choose_strength(path: LearnedPath, select: str) -> tuple[int, dict[str, Any]]:
+    """Return the chosen strength, and the losses and non-zeros of all."""
+    (loss, error), nonzeros = path.progressive(), path.nonzeros()
+    lane = selected(select, loss, error, nonzeros)
     known = {
-        "alpha": float(trainer.pace.alphas[best]),
+        "alpha": float(path.alphas[lane]),
         "path": {
-            "alphas": trainer.pace.alphas.tolist(),
+            "alphas": path.alphas.tolist(),
             "progressive_loss": [x if math.isfinite(x) else None for x in loss.tolist()],
             "standard_error": [x if math.isfinite(x) else None for x in error.tolist()],
-            "nonzeros": trainer.nonzeros().tolist(),
+            "nonzeros": nonzeros.tolist(),
         },
     }
-    stream.lane = best
-    return known | {"progressive_loss": float(loss[best]), "step": float(trainer.pace.paces[best])}
+    return lane, known | {"progressive_loss": float(loss[lane]), "step": float(path.steps[lane])}
 
 
-def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Model:
-    """Return the model of what was learned so far."""
-    if stream.trainer is None:
+def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str) -> model.Model:
+    """Return the model learned so far; `select` chooses a strength if there are many."""
+    trainer = stream.trainer
+    if trainer is None:
         raise ValueError("The source has no rows: there is nothing to learn from.")
-    W, b = stream.trainer.read() if stream.lane is None else stream.trainer.read_lane(stream.lane)
+    if trainer.strategy.judges:
+        path = LearnedPath(trainer)
+        lane, of_path = choose_strength(path, select)
+        (W, b), facts = path.read(lane), facts | of_path
+    else:
+        W, b = trainer.read()
     W = W[: stream.width]
     used = model.used_features(W)
     named = len(used) > 0 and source.name(int(used[0])) is not None
     names = {j: source.name(j) for j in used.tolist()} if named else None
     others = {j: source.other_name(j) for j in used.tolist()} if source.collisions else {}
-    seen = stream.trainer.weight_seen
     known = {
-        "rows": stream.trainer.rounds,
-        "progressive_loss": stream.trainer.loss_seen / seen if seen > 0 else None,
-        "step": float(stream.trainer.pace) if isinstance(stream.trainer.pace, (int, float)) else None,
+        "rows": trainer.rounds,
+        "progressive_loss": trainer.loss_seen / trainer.weight_seen if trainer.weight_seen > 0 else None,
+        "step": float(trainer.setting) if isinstance(trainer.setting, (int, float)) else None,
         "collisions": source.collisions,
         "skipped_lines": source.rejects.count,
     }
     return model.from_weights(
-        stream.trainer.targets,
+        trainer.targets,
         W,
         b,
         names,
@@ -134,7 +130,7 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any]) -> model.Mo
 
 
 def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str, float]:
-    """Return how the model does on the rows held out, or on all: rows, loss, and error or R²."""
+    """Return the number of held-out rows (or of all rows), and the loss and error or R² of the model on them."""
     count, loss, wrong, total, squares = 0, 0.0, 0.0, 0.0, 0.0
     for whole in source.blocks():
         block = parted(whole, holdout, held=True) if holdout else whole
@@ -145,7 +141,7 @@ def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str
         values = fit.loss.value(z, y[:, 0].astype(np.int64) if fit.kind == "multiclass" else y)
         loss += float(np.sum(values))
         count += n
-        answers = fit.answers(z)
+        answers = fit.targets.predictions(z)
         if fit.kind == "regression":
             wrong += float(np.sum((answers - block.label) ** 2))
             total, squares = total + float(block.label.sum()), squares + float((block.label**2).sum())

@@ -1,1 +1,1 @@
-"""What all estimators share: linear predictions, the coding of y, callbacks."""
+"""What all estimators share: linear predictions, the coding of y, the choice of a strength, threads."""

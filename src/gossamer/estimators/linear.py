@@ -1,7 +1,8 @@
-"""What the estimators share: checks of labels and weights, weights shown dense or sparse, predictions from margins."""
+"""Base classes of the estimators: checks of data, labels and weights, predictions from scores, progress callbacks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,23 +11,35 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from gossamer import losses
 from gossamer.estimators import targets
 from gossamer.validation import Array, floats
 
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
+except ImportError:  # pragma: no cover  (an older scikit-learn)
 
-class Linear(BaseEstimator):
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """An estimator without callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method."""
+        return method
+
+
+class Linear(CallbackSupportMixin, BaseEstimator):
     """A model with `coef_` and `intercept_`."""
 
-    coef_: Any  # one row an output, or a vector for one real target
+    coef_: Any  # one row per output, or a vector for one real target
     intercept_: Array
     _targets: targets.Targets  # how y is coded
 
     @property
     def nonzero_features_(self) -> Array:
-        """The features with a weight: their names where the data had names, their numbers otherwise."""
+        """The features with a non-zero weight: their names if the data had names, their numbers otherwise."""
         check_is_fitted(self)
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
         used = np.flatnonzero(coef.any(axis=0))
@@ -63,15 +76,15 @@ class Linear(BaseEstimator):
 
 
 def has_probabilities(estimator: Any) -> bool:
-    """Return whether the loss gives probabilities; say which do otherwise."""
-    loss = losses.resolve(estimator.loss)
-    if not getattr(loss, "probabilistic", False):
-        raise AttributeError(f"{type(loss).__name__} does not give probabilities; 'logistic' and 'multinomial' do.")
+    """Return True if the loss gives probabilities; raise otherwise."""
+    loss = losses.as_loss(estimator.loss)
+    if not loss.probabilistic:
+        raise AttributeError(f"{loss.label} does not give probabilities; 'logistic' and 'multinomial' do.")
     return True
 
 
 def several_labels(y: Array) -> bool:
-    """Return whether y is a matrix of 0 and 1, one column a label, or else one label a row; raise if it is neither."""
+    """Return True for a matrix of 0 and 1, one column per label, and False for one label per row; raise otherwise."""
     if y.ndim == 1 and y.dtype.kind in "iu":
         return False
     kind = type_of_target(y, input_name="y", raise_unknown=True)
@@ -80,14 +93,40 @@ def several_labels(y: Array) -> bool:
     return bool(kind == "multilabel-indicator")
 
 
+def checked(estimator: Any, X: Any, y: Any, accept_sparse: Any) -> tuple[Any, Array]:
+    """Return X, canonical if it is sparse, and y, both checked."""
+    X, y = validate_data(
+        estimator,
+        X,
+        y.toarray() if sp.issparse(y) else y,
+        accept_sparse=accept_sparse,
+        dtype=[np.float64, np.float32],
+        multi_output=True,
+        y_numeric=isinstance(estimator, RegressorMixin),
+    )
+    if X.shape[1] >= 2**31 or X.shape[0] >= 2**31:
+        raise ValueError(f"X is {X.shape[0]} × {X.shape[1]}; at most 2^31 - 1 rows and features are possible.")
+    if isinstance(estimator, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    return canonical(X) if sp.issparse(X) else X, y
+
+
+def canonical(X: Any) -> Any:
+    """Return a sparse matrix with its indices sorted and duplicates added up; a copy where it was not so."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
 def checked_weights(sample_weight: Any, n: int) -> Array:
-    """Return one weight a row, finite and not negative; all zeros are allowed here."""
+    """Return one weight per row, finite and not negative; all zeros are allowed here."""
     sample_weight = np.asarray(sample_weight)
     if sample_weight.ndim == 0:
         sample_weight = np.full(n, sample_weight)
     weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
     if len(weight) != n:
-        raise ValueError(f"sample_weight must have one entry a row: there are {len(weight)} weights and {n} rows.")
+        raise ValueError(f"sample_weight must have one entry per row: there are {len(weight)} weights and {n} rows.")
     if (weight < 0).any():
         raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
     return weight
@@ -105,51 +144,34 @@ def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: tar
     if class_weight is None:
         return weight
     if coded.kind == "multilabel":
-        raise ValueError("class_weight is for one label a row; weight the rows of a matrix y by sample_weight.")
+        raise ValueError("class_weight is for one label per row; weight the rows of a matrix y by sample_weight.")
     of_class = compute_class_weight(class_weight, classes=coded.classes, y=y, sample_weight=weight)
     factors = of_class[coded.index_of(y)]
     return factors if weight is None else weight * factors
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
-    """Scores, classes and probabilities, from margins z = self._decide(X), n × k."""
+    """Scores, classes and probabilities, from scores z = self._decide(X), n × outputs."""
 
     classes_: Array
     loss: Any
     _targets: targets.Targets  # how y is coded
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores: one a row for two classes, one a class or label otherwise."""
-        return self._scores(self._decide(X))
-
-    def _scores(self, z: Array) -> Array:
-        if self._targets.kind == "binary":
-            return z[:, 0]
-        if self._targets.kind != "multilabel" and z.shape[1] == 2:
-            return z[:, 1] - z[:, 0]
-        return z
+        """Return the scores: a vector for two classes, one column per class or label otherwise."""
+        z = self._decide(X)
+        return self._targets.decisions(z)
 
     def predict(self, X: Any) -> Array:
         """Return the classes, or a matrix of 0 and 1 for several labels."""
-        return self._predicted(self._decide(X))
-
-    def _predicted(self, z: Array) -> Array:
-        scores = self._scores(z)
-        if self._targets.kind == "multilabel":
-            return (scores > 0).astype(int)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+        z = self._decide(X)
+        return self._targets.predictions(z)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class (or of each label)."""
         z = self._decide(X)
-        p = self._targets.loss.link(z)
-        if self._targets.kind == "binary":
-            return np.hstack([1 - p, p])
-        if self._targets.kind == "one_vs_rest":
-            total = p.sum(axis=1, keepdims=True)
-            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-        return p
+        return self._targets.probabilities(z)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
@@ -164,14 +186,61 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
 
 class LinearRegressor(RegressorMixin, BaseEstimator):
-    """Predictions of real targets, from margins z = self._decide(X), n × k."""
+    """Predictions of real targets, from scores z = self._decide(X), n × outputs."""
 
     _targets: targets.Targets  # how y is coded
 
     def predict(self, X: Any) -> Array:
         """Return the predictions: the mean for "poisson", z otherwise."""
-        return self._predicted(self._decide(X))
+        z = self._decide(X)
+        return self._targets.predictions(z)
 
-    def _predicted(self, z: Array) -> Array:
-        z = self._targets.loss.link(z)
-        return z[:, 0] if self._targets.flat else z
+
+class Tasks:
+    """Reports the begin and end of a fit, and of its parts, to scikit-learn's callbacks (1.9 and later).
+
+    `most` is the number of parts, if known. Without callbacks nothing happens.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, part: str, most: int | None = None) -> None:
+        self._estimator, self._data, self._part, self._most = estimator, {"X": X, "y": y}, part, most
+        self._done = 0
+        self._fit: Any = None
+        self._task: Any = None
+        if hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx"):
+            self._fit = estimator._init_callback_context(max_subtasks=most)
+            self._fit.call_on_fit_task_begin(estimator=estimator, **self._data)
+            self._begin()
+
+    @property
+    def heard(self) -> bool:
+        """Whether there are callbacks."""
+        return self._fit is not None
+
+    def turn(self, fitted: Callable[[], dict[str, Any]]) -> bool:
+        """Report the end of a part and the begin of the next; return whether a callback wants to stop the fit.
+
+        `fitted` returns the attributes of the estimator as fitted so far.
+        """
+        if self._task is None:
+            return False
+        stop = self._task.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes=fitted, **self._data
+        )
+        self._done += 1
+        self._task = None
+        if not stop and self._done != self._most:
+            self._begin()
+        return bool(stop)
+
+    def finish(self) -> None:
+        """Report the end of the fit."""
+        if self._fit is None:
+            return
+        if self._task is not None:  # a part that was not needed
+            self._task.call_on_fit_task_end(estimator=self._estimator)
+        self._fit.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes={}, **self._data)
+
+    def _begin(self) -> None:
+        self._task = self._fit.subcontext(task_name=self._part)
+        self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)

@@ -1,4 +1,4 @@
-"""Targets: what y holds, how the loss sees it, and how predictions become labels again."""
+"""The coding of y: from labels or numbers to what the loss reads, and from scores back to predictions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import losses
 from gossamer.frozen import record
 from gossamer.validation import Array
 
@@ -16,8 +15,9 @@ from gossamer.validation import Array
 class Targets:
     """How y is coded.
 
-    kind : "binary" (one output, y = ±1), "multiclass" (one output a class, y the class), "one_vs_rest" (one output a
-    class, y = ±1 for each), "multilabel" (one output a label, y = ±1 for each), "regression" (one output a column).
+    kind : "binary" (one output, y = ±1), "multiclass" (one output per class, y the class), "one_vs_rest" (one output
+    per class, y = ±1 for each), "multilabel" (one output per label, y = ±1 for each), "regression" (one output per
+    column).
     """
 
     kind: str
@@ -43,7 +43,7 @@ class Targets:
         return coded
 
     def index_of(self, y: Array) -> Array:
-        """Return the place of each label in `classes`."""
+        """Return the index of each label in `classes`."""
         assert self.classes is not None
         if len(self.classes) == 2:
             second = y == self.classes[1]
@@ -62,7 +62,7 @@ class Targets:
         return index
 
     def with_new_classes(self, y: Array) -> Targets:
-        """Return targets that also know the labels of y that are new, added at the end."""
+        """Return targets with the new labels of y added at the end."""
         assert self.classes is not None
         new = np.setdiff1d(y, self.classes)
         if len(new) == 0 or self.kind not in ("multiclass", "one_vs_rest"):
@@ -70,9 +70,41 @@ class Targets:
         classes = np.concatenate([self.classes, new])
         return replace(self, classes=classes, outputs=len(classes))
 
+    # From scores z = X W + b, n × outputs, to what users see
+
+    def decisions(self, z: Array) -> Array:
+        """Return the `decision_function`: a vector for two classes or one target, else one column per output."""
+        if self.kind == "regression":
+            return z[:, 0] if self.flat else z
+        if self.kind == "binary":
+            return z[:, 0]
+        return z[:, 1] - z[:, 0] if self.kind != "multilabel" and z.shape[1] == 2 else z
+
+    def predictions(self, z: Array) -> Array:
+        """Return classes, a matrix of 0 and 1 for several labels, or the numbers that regression predicts."""
+        if self.kind == "regression":
+            return self.decisions(self.loss.link(z))
+        if self.kind == "multilabel":
+            return (z > 0).astype(int)
+        assert self.classes is not None
+        scores = self.decisions(z)
+        return self.classes[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+
+    def probabilities(self, z: Array) -> Array:
+        """Return the probability of each class or label; raise if the loss gives none."""
+        if not self.loss.probabilistic:
+            raise ValueError(f"{self.loss.label} gives no probabilities; 'logistic' and 'multinomial' do.")
+        p = self.loss.link(z)
+        if self.kind == "binary":
+            return np.hstack([1 - p, p])
+        if self.kind == "one_vs_rest":
+            total = p.sum(axis=1, keepdims=True)
+            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+        return p
+
 
 def distinct(y: Array) -> Array:
-    """Return the labels in y, sorted; one or two are found, and close whole numbers counted, faster than by sorting.
+    """Return the distinct labels of y, sorted; one or two labels, and small integers, are found without sorting.
 
     >>> distinct(np.array([1, -1, 1])), distinct(np.array([3, 1, 1, 2]))
     (array([-1,  1]), array([1, 2, 3]))
@@ -100,7 +132,7 @@ def for_regression(y: Array, loss: Any) -> Targets:
 
 
 def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
-    """Return the coding of labels: the classes' own loss where there is one, one against the rest otherwise."""
+    """Return the coding of labels: with the joint loss of all classes if there is one, one-vs-rest otherwise."""
     if loss.kind not in ("binary", "multiclass"):
         raise ValueError(
             f"A classifier needs a classification loss such as 'logistic' or 'hinge'; {type(loss).__name__} was given."
@@ -114,20 +146,20 @@ def for_labels(classes: Array, loss: Any, grow: bool) -> Targets:
         return Targets("multiclass", len(classes), loss, classes)
     if len(classes) == 2 and not grow:
         return Targets("binary", 1, loss, classes)
-    joint = {losses.Logistic: losses.Multinomial, losses.Hinge: losses.MulticlassHinge}.get(type(loss))
+    joint = loss.joint()
     if joint is not None:
-        return Targets("multiclass", len(classes), joint(), classes)
+        return Targets("multiclass", len(classes), joint, classes)
     return Targets("one_vs_rest", len(classes), loss, classes)
 
 
 def check_indicators(y: Array) -> None:
     """Raise unless y holds 0 and 1 only."""
     if not np.isin(y, (0, 1)).all():
-        raise ValueError("Several labels at once are a matrix of 0 and 1, one column a label; y holds other numbers.")
+        raise ValueError("Several labels at once are a matrix of 0 and 1, one column per label; y holds other numbers.")
 
 
 def for_indicators(y: Array, loss: Any) -> Targets:
-    """Return the coding of a matrix of 0 and 1, one column a label."""
+    """Return the coding of a matrix of 0 and 1, one column per label."""
     check_indicators(y)
     if loss.kind != "binary":
         raise ValueError(

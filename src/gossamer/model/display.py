@@ -1,4 +1,4 @@
-"""Pictures of fitted models. They need matplotlib (``pip install gossamer[report]``), which loads when one is drawn."""
+"""Plots of regularization paths. They need matplotlib (``pip install gossamer[report]``), loaded when first used."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["PathDisplay"]
 
 
 class PathDisplay:
-    """The regularisation path: loss, non-zeros and weights at each strength, and the strength in use.
+    """Plot of a regularization path: loss, non-zeros and weights at each strength, and the strength in use.
 
     Parameters
     ----------
     alphas, loss, loss_se, nonzeros : arrays
         The strengths; at each of them the progressive loss, its standard error, and the number of non-zero weights.
     weights : array, strengths × features
-        The weights that are drawn; where there are many outputs, the norms of each feature's.
+        The weights that are drawn; with several outputs, the norm of each feature's weights.
     names : array
         The names of those features.
     alpha : float

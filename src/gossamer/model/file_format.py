@@ -1,13 +1,13 @@
-"""One file of data: a JSON header, raw arrays, a checksum. No pickle, no code; read with nothing taken on trust.
+"""The file format of models and checkpoints: a JSON header, raw arrays, a checksum. No pickle, no code.
 
 8 bytes   a magic word
 8 bytes   the length h of the header, little-endian
 h bytes   the header, JSON in UTF-8; "arrays" lists name, type and length of each array
 ...       the arrays, little-endian, one after the other
-...       a checksum of all that comes before
+...       a checksum of everything before it
 
-A file that travels ends with SHA-256 (32 bytes), one that is to survive a crash with CRC-32 (4 bytes), which takes a
-third of the time. The magic word tells.
+Models end with SHA-256 (32 bytes), checkpoints with CRC-32 (4 bytes), which takes a third of the time. The magic word
+says which. Reading checks every length and type before it is used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TYPES = {"<f8", "<f4", "<i8", "<i4", "|u1"}
 
 
 class FileError(ValueError):
-    """A file that is not what it should be."""
+    """A file that is not valid."""
 
 
 def _sha256(parts: Iterable[Any]) -> bytes:
@@ -50,7 +50,7 @@ SUMS = {MAGIC: (32, _sha256), CRASH_MAGIC: (4, _crc32)}  # length and function o
 
 
 def write(path: Any, header: dict[str, Any], arrays: dict[str, Array], magic: bytes = MAGIC) -> None:
-    """Write a file so that at any instant, whatever happens, either the old or the new one is there, whole."""
+    """Write a file so that at any time, even after a crash, either the old or the new one is there, complete."""
     path = os.fspath(path)
     kept = {name: np.ascontiguousarray(a).astype(a.dtype.newbyteorder("<"), copy=False) for name, a in arrays.items()}
     listed = [[name, a.dtype.str, len(a)] for name, a in kept.items()]
@@ -79,7 +79,7 @@ def write(path: Any, header: dict[str, Any], arrays: dict[str, Array], magic: by
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the header and the arrays of a file; raises `FileError` unless it is whole."""
+    """Return the header and the arrays of a file; raise `FileError` unless it is complete."""
     with open(path, "rb") as file:
         data = file.read()
     try:
@@ -89,13 +89,13 @@ def read(path: Any) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def parse(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the header and the arrays in these bytes. Nothing larger than the bytes themselves is made."""
+    """Return the header and the arrays in these bytes. Nothing larger than the bytes is allocated."""
     size, checksum = SUMS.get(data[: len(MAGIC)], (0, None))
     if checksum is None or len(data) < len(MAGIC) + 8 + size:
         raise FileError("this is not a file of gossamer, or it is cut short.")
     body = memoryview(data)[:-size]
     if checksum([body]) != data[-size:]:
-        raise FileError("the checksum is wrong: the file is broken or cut short.")
+        raise FileError("the checksum is wrong: the file is corrupt or truncated.")
     start = len(MAGIC) + 8
     length = int.from_bytes(data[len(MAGIC) : start], "little")
     if length > len(body) - start:
@@ -109,7 +109,7 @@ def parse(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     at, arrays = start + length, {}
     for entry in header["arrays"]:
         if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[0], str) and entry[1] in TYPES):
-            raise FileError("the header describes an array that cannot be.")
+            raise FileError("the header describes an invalid array.")
         name, kind, count = entry
         size = count * np.dtype(kind).itemsize if isinstance(count, int) and count >= 0 else -1
         if not 0 <= size <= len(body) - at or name in arrays:

@@ -1,4 +1,4 @@
-"""The fitted model: names and non-zero weights, predictions, and one file that holds it all, data only."""
+"""Fitted models: non-zero weights and their names, predictions, and the model file, which holds data only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from gossamer import __version__, _core, losses, sources
 from gossamer.estimators.targets import Targets
 from gossamer.frozen import record
 from gossamer.model import file_format
+from gossamer.registry import settings
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.sources.matrices import Matrices
@@ -21,22 +22,22 @@ from gossamer.validation import Array
 
 __all__ = ["Model", "load", "save"]
 
-SCHEMA = 1  # of the header; files of older ones keep loading
+SCHEMA = 1  # version of the header; older files still load
 KINDS = ("binary", "multiclass", "one_vs_rest", "multilabel", "regression")
-CELLS = 1 << 24  # scores at once, so that many classes do not claim all memory
+CELLS = 1 << 24  # scores computed at a time, which bounds the memory for many classes
 _ARRAYS = {"features": np.int64, "starts": np.int64, "output": np.int32, "value": np.float64, "intercept": np.float64}
 
 
 @record
 class Model:
-    """A fitted linear model: what predicting and exporting need, without scikit-learn.
+    """A fitted linear model: all that prediction and export need, without scikit-learn.
 
     Parameters
     ----------
     kind : str
         "binary", "multiclass", "one_vs_rest", "multilabel" or "regression".
     loss : loss
-        Its link makes predictions of scores.
+        Its link turns scores into predictions.
     classes : array or None
         The labels.
     n_features : int
@@ -44,17 +45,17 @@ class Model:
     features, starts, output, value : arrays
         The features with weights, and their non-zero weights: feature p has entries starts[p] … starts[p + 1] − 1.
     intercept : array
-        One an output.
+        One per output.
     names : list of str or None
         Of the features with weights.
     flat : bool
         Regression: whether predictions are a vector.
     shared : dict
-        Names that fell on the same number by hashing.
+        Names that were hashed to the same number.
     input : dict
-        How the data was read; other data is read in the same way.
+        How the data was read, so that other data is read in the same way.
     facts : dict
-        What is known of the training: penalty, alpha, method, rows, losses.
+        Facts about the training: penalty, alpha, method, rows, losses.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class Model:
 
     @staticmethod
     def of(estimator: Any) -> Model:
-        """Return the model of a fitted estimator of this library; a model stands for itself."""
+        """Return the model of a fitted estimator of this library; a model is returned as it is."""
         if isinstance(estimator, Model):
             return estimator
         coded = getattr(estimator, "_targets", None)
@@ -100,8 +101,8 @@ class Model:
         if names is None and hasattr(estimator, "feature_names_in_"):
             names = dict(enumerate(estimator.feature_names_in_.tolist()))
             settings_of_input = {"numbers": list(names.values()), "categories": []}
-        settings = {name: getattr(estimator, name, None) for name in ("penalty", "alpha", "method", "solver")}
-        facts = {name: value if _plain(value) else repr(value) for name, value in settings.items() if value is not None}
+        given = {name: getattr(estimator, name, None) for name in ("penalty", "alpha", "method", "solver")}
+        facts = {name: value if _plain(value) else repr(value) for name, value in given.items() if value is not None}
         for name in ("t_", "progressive_loss_", "dual_gap_", "objective_"):
             if isinstance(getattr(estimator, name, None), (int, float)):
                 facts[name.rstrip("_")] = getattr(estimator, name)
@@ -115,19 +116,19 @@ class Model:
         return Targets(self.kind, len(self.intercept), self.loss, self.classes, self.flat)
 
     def blocks(self, data: Any, **options: Any) -> Iterator[Block]:
-        """Yield the blocks of data that is read as the training data was."""
+        """Yield the blocks of data, read in the same way as the training data."""
         rows, _ = self._opened(data, options)
         return rows.blocks()
 
     def _opened(self, data: Any, options: dict[str, Any]) -> tuple[Source, Model]:
-        """Return data as a source, and this model with its features numbered as the source does."""
+        """Return data as a source, and this model with its features numbered as in the source."""
         rows = data if isinstance(data, Source) else sources.again(data, self.input, need_labels=False, **options)
         if isinstance(rows, Matrices) and rows.features not in (None, self.n_features):
             raise ValueError(f"The data has {rows.features} columns; the model has {self.n_features} features.")
         return rows, self.renumbered(rows.recall(self.features, self.names))
 
     def renumbered(self, features: Array) -> Model:
-        """Return the same model with other numbers for its features."""
+        """Return the same model with its features renumbered."""
         if features is self.features:
             return self
         order = np.argsort(features, kind="stable")
@@ -150,7 +151,7 @@ class Model:
         return _core.Scorer(self.features, self.starts, self.output, self.value)
 
     def scores(self, block: Block) -> Array:
-        """Return z = X W + b of a block, n × outputs; features without a weight are passed over."""
+        """Return z = X W + b of a block, n × outputs; features without a weight are ignored."""
         z = np.tile(self.intercept, (len(block), 1))
         self._scorer(block.starts, block.index, block.value, z)
         return z
@@ -166,63 +167,43 @@ class Model:
         return np.concatenate([np.empty((0, len(self.intercept))), *(z for _, z in self.each_scores(data))])
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores of a matrix, data frame or source: a vector for two classes, one column an output else."""
-        return self.decisions(self._all_scores(X))
+        """Return the scores of a matrix, data frame or source: a vector for two classes, else one column per output."""
+        return self.targets.decisions(self._all_scores(X))
 
     def predict(self, X: Any) -> Array:
         """Return the labels, or the numbers that regression predicts."""
-        return self.answers(self._all_scores(X))
+        return self.targets.predictions(self._all_scores(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class or label."""
-        return self.probabilities(self._all_scores(X))
+        return self.targets.probabilities(self._all_scores(X))
 
-    def decisions(self, z: Array) -> Array:
-        """Return scores as `decision_function` does."""
-        if self.kind == "regression":
-            return z[:, 0] if self.flat else z
-        if self.kind == "binary":
-            return z[:, 0]
-        return z[:, 1] - z[:, 0] if self.kind != "multilabel" and z.shape[1] == 2 else z
+    @property
+    def labels(self) -> list[Any]:
+        """The classes as a list, empty for regression."""
+        return [] if self.classes is None else self.classes.tolist()
 
-    def answers(self, z: Array) -> Array:
-        """Return predictions from scores."""
-        if self.kind == "regression":
-            means = self.loss.link(z)
-            return means[:, 0] if self.flat else means
-        if self.kind == "multilabel":
-            return (z > 0).astype(int)
-        assert self.classes is not None
-        if self.kind == "binary":
-            return self.classes[(z[:, 0] > 0).astype(int)]
-        return self.classes[np.argmax(z, axis=1)]
+    @property
+    def output_names(self) -> list[str]:
+        """The name of each output."""
+        if self.classes is None or self.kind == "binary":
+            return [f"output_{r}" for r in range(len(self.intercept))]
+        return [str(c) for c in self.labels]
 
     @property
     def probabilistic(self) -> bool:
-        """Whether scores stand for probabilities."""
-        return bool(getattr(self.loss, "probabilistic", False))
-
-    def probabilities(self, z: Array) -> Array:
-        """Return probabilities from scores."""
-        if not self.probabilistic:
-            raise ValueError(f"{type(self.loss).__name__} gives no probabilities; 'logistic' and 'multinomial' do.")
-        p = self.loss.link(z)
-        if self.kind == "binary":
-            return np.hstack([1 - p, p])
-        if self.kind == "one_vs_rest":
-            total = p.sum(axis=1, keepdims=True)
-            return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-        return p
+        """Whether the model predicts probabilities."""
+        return bool(self.loss.probabilistic)
 
     # Weights
 
     @property
     def weights(self) -> Array:
-        """The weights of the features that have any, one row a feature and one column an output."""
+        """The weights of the features with weights, one row per feature and one column per output."""
         return self.weights_of(np.arange(len(self.features)))
 
     def weights_of(self, places: Array) -> Array:
-        """Return the weights at some places of `features`, one row a feature and one column an output."""
+        """Return the weights of some entries of `features`, one row per feature and one column per output."""
         cells = len(places) * len(self.intercept)
         if cells > 1 << 30:
             raise ValueError(f"{cells:,} weights, nearly all of them zero, are too many to write down one by one.")
@@ -234,21 +215,21 @@ class Model:
 
     @property
     def sizes(self) -> Array:
-        """The largest |weight| of each feature that has any."""
+        """The largest |weight| of each feature with weights."""
         largest, some = np.zeros(len(self.features)), np.diff(self.starts) > 0
         if some.any():
             largest[some] = np.maximum.reduceat(np.abs(self.value), self.starts[:-1][some])
         return largest
 
     def name(self, place: int) -> str:
-        """Return what the feature at this place of `features` is called."""
+        """Return the name of entry `place` of `features`."""
         if self.names is not None:
             return self.names[place]
         return str(int(self.features[place]) + (1 if self.input.get("zero_based") is False else 0))
 
 
 def used_features(W: Array) -> Array:
-    """Return the features that have a weight (rows of W)."""
+    """Return the features with a non-zero weight (rows of W)."""
     return np.flatnonzero(W if W.shape[1] == 1 else W.any(axis=1)).astype(np.int64)
 
 
@@ -279,7 +260,7 @@ def from_weights(
 
 
 def save(model: Any, path: Any) -> None:
-    """Write a model, or the model of a fitted estimator, to one file: names and weights as data, never code.
+    """Write a model, or the model of a fitted estimator, to one file of data: names and weights, never code.
 
     Examples
     --------
@@ -309,7 +290,7 @@ def save(model: Any, path: Any) -> None:
 
 
 def load(path: Any) -> Model:
-    """Return the model in a file, checked from end to end; see `save`.
+    """Return the model in a file; every part of the file is checked. See `save`.
 
     Examples
     --------
@@ -327,10 +308,10 @@ def load(path: Any) -> Model:
 
 
 def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
-    """Return the model of a header and arrays, or raise `FileError` where they do not make one."""
+    """Return the model of a header and arrays, or raise `FileError` if they are not valid."""
     if header.get("schema") != SCHEMA:
         raise file_format.FileError(
-            f"this is not a model, or of a later version (written by gossamer {header.get('library')!r}); "
+            f"this is not a model file, or it has a later version (written by gossamer {header.get('library')!r}); "
             f"this is gossamer {__version__}."
         )
     for name, kind in _ARRAYS.items():
@@ -338,26 +319,26 @@ def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
             raise file_format.FileError(f"the array {name!r} is missing or of another type.")
     a, k = arrays, len(arrays["intercept"])
     width: Any = header.get("n_features")
-    _require(isinstance(width, int) and 0 <= width <= 2**31 and not isinstance(width, bool), "the number of features")
-    _require(header.get("kind") in KINDS and k >= 1, "the kind of model")
+    _require(isinstance(width, int) and 0 <= width <= 2**31 and not isinstance(width, bool), "number of features")
+    _require(header.get("kind") in KINDS and k >= 1, "kind of model")
     f, s = a["features"], a["starts"]
-    _require(len(f) == 0 or (f[0] >= 0 and f[-1] < width and bool((np.diff(f) > 0).all())), "the features")
+    _require(len(f) == 0 or (f[0] >= 0 and f[-1] < width and bool((np.diff(f) > 0).all())), "features")
     increasing = len(s) == len(f) + 1 and s[0] == 0 and bool((np.diff(s) >= 0).all())
-    _require(increasing and s[-1] == len(a["value"]) == len(a["output"]), "the places of the weights")
-    _require(len(a["output"]) == 0 or (a["output"].min() >= 0 and a["output"].max() < k), "the outputs of the weights")
-    _require(bool(np.isfinite(a["value"]).all()) and bool(np.isfinite(a["intercept"]).all()), "the weights")
+    _require(increasing and s[-1] == len(a["value"]) == len(a["output"]), "places of the weights")
+    _require(len(a["output"]) == 0 or (a["output"].min() >= 0 and a["output"].max() < k), "outputs of the weights")
+    _require(bool(np.isfinite(a["value"]).all()) and bool(np.isfinite(a["intercept"]).all()), "weights")
     names: Any = header.get("names")
     shared: Any = header.get("shared")
-    _require(names is None or (_strings(names) and len(names) == len(f)), "the names of the features")
-    _require(isinstance(shared, dict) and _strings(list(shared.values())), "the names that are shared")
-    _require(isinstance(header.get("flat"), bool), "the shape of the predictions")
-    _require(all(isinstance(header.get(n), dict) for n in ("input", "facts")), "what is known of the training")
+    _require(names is None or (_strings(names) and len(names) == len(f)), "names of the features")
+    _require(isinstance(shared, dict) and _strings(list(shared.values())), "shared names")
+    _require(isinstance(header.get("flat"), bool), "shape of the predictions")
+    _require(all(isinstance(header.get(n), dict) for n in ("input", "facts")), "input or facts")
     loss, classes = _loss_of(header.get("loss")), _classes_of(header.get("classes"))
     expected = {"binary": 2 if k == 1 else -1, "regression": 0}.get(header["kind"], k)
-    _require((0 if classes is None else len(classes)) == expected, "the number of classes")
-    _require(header["kind"] != "regression" or not header["flat"] or k == 1, "the shape of the predictions")
+    _require((0 if classes is None else len(classes)) == expected, "number of classes")
+    _require(header["kind"] != "regression" or not header["flat"] or k == 1, "shape of the predictions")
     wanted = {"regression": ("regression",), "multiclass": ("multiclass",)}.get(header["kind"], ("binary",))
-    _require(loss.kind in wanted, "the loss")
+    _require(loss.kind in wanted, "loss")
     return Model(
         header["kind"],
         loss,
@@ -378,7 +359,7 @@ def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
 
 def _require(holds: Any, what: str) -> None:
     if not holds:
-        raise file_format.FileError(f"{what}: the file holds what cannot be.")
+        raise file_format.FileError(f"invalid {what}: the model file is corrupt.")
 
 
 def _strings(values: Any) -> bool:
@@ -390,26 +371,35 @@ def _plain(value: Any) -> bool:
 
 
 def _finite(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return facts as JSON can hold them."""
+    """Return facts without infinities and NaN, which JSON does not have."""
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in facts.items()}
 
 
 def _loss_words(loss: Any) -> list[Any]:
-    known: dict[str, Any] = losses.BY_NAME
-    for name, kind in known.items():
-        if type(loss) is kind:
-            return [name, {f.name: getattr(loss, f.name) for f in fields(loss)}]
-    raise ValueError(f"{type(loss).__name__} cannot be written to a file: it is code. Use a loss of the library.")
+    return [loss_name(loss), settings(loss)]
+
+
+def loss_name(loss: losses.Loss) -> str:
+    """Return the name of a loss of the library, or raise if it is not one."""
+    name = losses.LOSSES.name_of(loss)
+    if name is None:
+        raise is_code(loss)
+    return name
+
+
+def is_code(loss: losses.Loss) -> ValueError:
+    """Return the error for a loss that is Python code."""
+    return ValueError(f"{loss.label} cannot be written to a file: it is code. Use a loss of the library.")
 
 
 def _loss_of(words: Any) -> Any:
-    _require(isinstance(words, list) and len(words) == 2 and isinstance(words[1], dict), "the loss")
-    kind = losses.BY_NAME.get(words[0]) if isinstance(words[0], str) else None
-    _require(kind is not None, "the loss")
+    _require(isinstance(words, list) and len(words) == 2 and isinstance(words[1], dict), "loss")
+    kind = losses.LOSSES.get(words[0]) if isinstance(words[0], str) else None
+    _require(kind is not None, "loss")
     try:
         return kind(**words[1])  # type: ignore[misc]
     except (TypeError, ValueError):
-        raise file_format.FileError("the settings of the loss: the file holds what cannot be.") from None
+        raise file_format.FileError("invalid settings of the loss: the model file is corrupt.") from None
 
 
 def _classes_words(classes: Array | None) -> Any:
@@ -417,20 +407,22 @@ def _classes_words(classes: Array | None) -> Any:
         return None
     values = classes.tolist()
     if not all(_plain(v) for v in values):
-        raise ValueError(f"Classes that are numbers or strings can be written to a file; these hold {values[0]!r}.")
+        raise ValueError(
+            f"Only classes that are numbers or strings can be written to a file; these hold {values[0]!r}."
+        )
     return values
 
 
 def _classes_of(values: Any) -> Array | None:
     if values is None:
         return None
-    _require(isinstance(values, list) and len(values) > 0 and len({type(v) for v in values}) == 1, "the classes")
-    _require(_plain(values[0]) and len(set(values)) == len(values), "the classes")
-    if isinstance(values[0], str):  # as an array each takes the room of the longest
-        _require(len(values) * max(map(len, values)) <= CELLS, "the classes")
+    _require(isinstance(values, list) and len(values) > 0 and len({type(v) for v in values}) == 1, "classes")
+    _require(_plain(values[0]) and len(set(values)) == len(values), "classes")
+    if isinstance(values[0], str):  # in an array each takes the memory of the longest
+        _require(len(values) * max(map(len, values)) <= CELLS, "classes")
     try:
         classes = np.array(values)
     except OverflowError:
         classes = np.array(values, dtype=object)
-    _require(classes.dtype.kind in "biufU", "the classes")
+    _require(classes.dtype.kind in "biufU", "classes")
     return classes

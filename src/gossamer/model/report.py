@@ -1,4 +1,4 @@
-"""One page of HTML about a training: self-contained, no scripts, nothing loaded from elsewhere."""
+"""The HTML report of a training run: one self-contained page without scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from gossamer.model.model import Model
 
-WIDTH, HEIGHT = 360, 200  # of a picture, about the size at which it is shown: one beside the other, or below it
+WIDTH, HEIGHT = 360, 200  # of a chart, about the size at which it is shown
 LEFT, RIGHT, ABOVE, BELOW = 66, 16, 12, 24  # its margins
 TOP = 30  # features in the table of weights
 
@@ -81,11 +81,11 @@ def _facts(fit: Model, facts: dict[str, Any], holdout: dict[str, Any] | None) ->
     return _table(rows)
 
 
-# Pictures
+# Charts
 
 
 def _curve(x: Any, y: Any, below: str, title: str, mark: int | None = None, falling: bool = False) -> str:
-    """Return a line through points, with the least and the largest of both axes written down, and what is marked.
+    """Return a line chart with the limits of both axes, and one marked point.
 
     `falling` is for powers of ten: x holds the exponents, and the largest comes first.
     """

@@ -1,4 +1,4 @@
-"""Online learning: estimators, paths in one pass, the trainer, and the search for steps."""
+"""Online learning: estimators, regularization paths in one pass, and the trainer."""
 
 from gossamer.registry import rooms
 

@@ -1,146 +1,106 @@
-"""The regularisation path in one pass: online estimators that learn at many strengths and choose one by themselves."""
+"""Online estimators that learn a whole regularization path in one pass and choose a strength."""
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from gossamer import methods
-from gossamer.estimators import targets
-from gossamer.estimators.callbacks import Tasks
+from gossamer.estimators.selection import SELECT, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
-from gossamer.online.examples import Rows
-from gossamer.online.path_trainer import PathTrainer, checked_alphas
-from gossamer.online.trainer import Trainer
-from gossamer.validation import Array
+from gossamer.online.path import LearnedPath
+from gossamer.online.strategies import ManyStrengths
+from gossamer.online.trainer import Pass
+from gossamer.validation import Array, checked_alphas, one_of, whole
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]
 
 
 class _Choice:
-    """The strength in use, and what it was chosen by."""
+    """The strength in use, and the non-zeros of all."""
 
     def __init__(self, lane: int, nonzeros: Array) -> None:
         self.lane, self.nonzeros = lane, nonzeros
 
 
 class _Path(_Online):
-    """What the two estimators share: the trainer with lanes, the choice, and the path."""
+    """What the two estimators share: the strategy, the choice of a strength, and the path."""
 
-    _trainer: PathTrainer
     _single: Any  # the estimator with one strength
-    # Settings of the estimator with one strength that a path does not have.
+    # Parameters of the estimator with one strength that a path does not have.
     tol: float | None = None
     average: bool = False
     grow: bool = False
 
-    # Learning
-
     _one_model = False
 
-    def _checked_strength(self) -> Any:
-        if self.select not in ("best", "sparsest"):
-            raise ValueError(f"select must be 'best' or 'sparsest'; {self.select!r} was given.")
-        most = self.max_nonzeros
-        if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 0):
-            raise ValueError(f"max_nonzeros must be a whole number, 0 or more, or None; {most!r} was given.")
-        return checked_alphas(self.alphas)
+    def _strategy(self) -> Any:
+        one_of(self.select, "select", SELECT)
+        whole(self.max_nonzeros, "max_nonzeros", 0, optional=True)
+        return ManyStrengths(checked_alphas(self.alphas, least=2), self.n_jobs)
 
-    def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
-        setup = methods.Setup(features, coded.outputs, 0.0, bool(self.fit_intercept))
-        return PathTrainer(methods.resolve_for(self.method, penalty, coded.loss), penalty, setup, coded, strength)
-
-    def _streamed(self, strength: Any) -> tuple[float, Any]:
-        return 0.0, partial(PathTrainer, alphas=strength)
-
-    def _repeating(self, trainer: Any) -> contextlib.AbstractContextManager[None]:
-        return trainer.repeating()
-
-    def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
-        for done in range(max_passes):
-            order = rows.taken(random.permutation(len(rows))) if self.shuffle else rows
-            if done == 0:
-                self._trainer.learn(order)
-            else:
-                with self._repeating(self._trainer):
-                    self._trainer.learn(order)
-            self._read_once = _ReadOnce()
-            self.n_iter_ += 1
-            if self.verbose:
-                print(
-                    f"pass {self.n_iter_}: progressive loss {self.progressive_loss_:.6g} at alpha = {self.alpha_:.3g}, "
-                    f"{self.path_nonzeros_[self._choice().lane]} weights",
-                    flush=True,
-                )
-            if tasks.turn(dict):
-                return
+    def _pass_words(self, done: Pass) -> str:
+        return (
+            f"pass {done.number}: progressive loss {self.progressive_loss_:.6g} at alpha = {self.alpha_:.3g}, "
+            f"{self.path_nonzeros_[self._choice().lane]} weights"
+        )
 
     # The choice
 
     def _choice(self) -> _Choice:
-        """Return the strength in use: chosen once after each change."""
-        if not hasattr(self, "_trainer"):
-            raise AttributeError("The path exists once the estimator is fitted.")
+        """Return the strength in use, chosen once after each change of the learner."""
+        path = self._path()
         if self._read_once.choice is None:
-            self._read_once.choice = self._choose()
+            self._read_once.choice = self._choose(path)
         return self._read_once.choice
 
-    def _choose(self) -> _Choice:
-        loss, error = self._trainer.progressive()
-        loss = np.where(np.isfinite(loss), loss, np.inf)
-        nonzeros = self._trainer.nonzeros()
-        allowed = np.full(len(loss), True) if self.max_nonzeros is None else nonzeros <= self.max_nonzeros
+    def _choose(self, path: LearnedPath) -> _Choice:
+        nonzeros = path.nonzeros()
+        allowed = np.full(len(nonzeros), True) if self.max_nonzeros is None else nonzeros <= self.max_nonzeros
         if not allowed.any():
             warnings.warn(
                 f"No strength has at most max_nonzeros={self.max_nonzeros} non-zero weights: the fewest are "
-                f"{nonzeros.min()}, which is what is used. Larger alphas give fewer.",
+                f"{nonzeros.min()}, and that strength is used. Larger alphas give fewer.",
                 stacklevel=4,
             )
             allowed = nonzeros == nonzeros.min()
-        best = int(np.argmin(np.where(allowed, loss, np.inf)))
-        if not allowed[best]:  # every loss is infinite
-            best = int(np.flatnonzero(allowed)[0])
-        if self.select == "sparsest" and np.isfinite(loss[best]):
-            near = allowed & (loss <= loss[best] + error[best])
-            best = int(np.argmin(np.where(near, nonzeros, np.iinfo(np.int64).max)))
-        return _Choice(best, nonzeros)
+        return _Choice(selected(self.select, *path.progressive(), nonzeros, allowed), nonzeros)
 
     def _read(self) -> tuple[Array, Array]:
         check_is_fitted(self, "_trainer")
         if self._read_once.weights is None:
-            self._read_once.weights = self._trainer.read_lane(self._choice().lane)
+            self._read_once.weights = LearnedPath(self._trainer).read(self._choice().lane)
         return self._read_once.weights
 
     # The path
 
+    def _path(self) -> LearnedPath:
+        if not hasattr(self, "_trainer"):
+            raise AttributeError("The path exists once the estimator is fitted.")
+        return LearnedPath(self._trainer)
+
     @property
     def alphas_(self) -> Array:
         """The strengths, from the largest to the smallest."""
-        self._choice()
-        return self._trainer.pace.alphas
+        return self._path().alphas
 
     @property
     def alpha_(self) -> float:
         """The strength in use."""
-        return float(self._trainer.pace.alphas[self._choice().lane])
+        return float(self.alphas_[self._choice().lane])
 
     @property
     def path_loss_(self) -> Array:
         """The progressive loss at each strength."""
-        self._choice()
-        return self._trainer.progressive()[0]
+        return self._path().progressive()[0]
 
     @property
     def path_loss_se_(self) -> Array:
         """The standard error of the progressive loss at each strength."""
-        self._choice()
-        return self._trainer.progressive()[1]
+        return self._path().progressive()[1]
 
     @property
     def path_nonzeros_(self) -> Array:
@@ -150,23 +110,20 @@ class _Path(_Online):
     @property
     def path_step_(self) -> Array:
         """The step at each strength; 1 where a schedule is followed."""
-        self._choice()
-        return self._trainer.pace.paces
+        return self._path().steps
 
     @property
     def coef_path_(self) -> list[Any]:
-        """The weights at each strength, sparse, one row an output."""
-        self._choice()
-        starts, index, value = self._trainer.read_sparse()
+        """The weights at each strength, sparse, one row per output."""
+        starts, index, value = self._path().read_sparse()
         k, d = self._trainer.setup.outputs, self._trainer.setup.features
         whole = sp.csr_array((value, index, starts), shape=(len(starts) - 1, d))
-        return [whole[i * k : (i + 1) * k] for i in range(len(self._trainer.pace.alphas))]
+        return [whole[i * k : (i + 1) * k] for i in range(len(self.alphas_))]
 
     @property
     def intercept_path_(self) -> Array:
-        """The intercepts at each strength, one column an output."""
-        self._choice()
-        return self._trainer.intercepts()
+        """The intercepts at each strength, one column per output."""
+        return self._path().intercepts()
 
     @property
     def progressive_loss_(self) -> float:
@@ -176,23 +133,23 @@ class _Path(_Online):
     @property
     def step_(self) -> Any:
         """The step at the strength in use: the one chosen by "auto" or "theory", or the one given."""
-        given = self._trainer.method.pace if self._choice() else None
+        given = self._trainer.method.step if self._choice() else None
         return given if callable(given) else float(self.path_step_[self._choice().lane])
 
     def at(self, alpha: float | None = None) -> Any:
-        """Return the estimator at one strength of the path, fitted: it predicts, and goes on learning by itself.
+        """Return a fitted estimator at one strength of the path; it predicts, and continues to learn on its own.
 
         Parameters
         ----------
         alpha : float, optional
-            One of `alphas_`; the strength in use if it is not given.
+            One of `alphas_`; by default the strength in use.
         """
         check_is_fitted(self, "_trainer")
         lane = self._choice().lane if alpha is None else self._lane_of(alpha)
         shared = self._single._get_param_names()
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in shared}
         model = self._single(**settings, alpha=float(self.alphas_[lane]))
-        model._trainer = self._trainer.alone(lane)
+        model._trainer = LearnedPath(self._trainer).alone(lane)
         model._read_once = _ReadOnce()
         model._sparse = False
         for name in ("n_features_in_", "feature_names_in_", "classes_", "n_iter_"):
@@ -211,29 +168,32 @@ class _Path(_Online):
 
 
 class OnlineClassifierCV(_Path, OnlineClassifier):
-    """A sparse linear classifier that learns at many strengths in one pass, and chooses among them by itself.
+    """A sparse linear classifier that learns at many regularization strengths in one pass, and chooses one.
 
     Each strength learns exactly what `OnlineClassifier` with that alpha would. Every example is predicted at all
-    strengths before they learn from it, so that the pass itself validates them: `path_loss_` is the mean of those
-    losses, and the choice follows from it. The result does not depend on how the data is cut into calls.
+    strengths before they learn from it, so the pass itself is a validation: `path_loss_` is the mean of these losses,
+    and the choice is based on it. The result does not depend on how the data is split into calls.
 
     Parameters
     ----------
     alphas : int or sequence of floats, default 16
-        The strengths. A number means that many, evenly spaced in logarithm, from an estimate of the strength at which
-        all weights are zero down to 1e-5 of it. The estimate is the dual norm of the mean gradient at zero on the first
-        rows: 2,048 of them, or the largest power of two that there is (from 16 on; before that it is 1).
+        The strengths, or their number: then they are spaced evenly in logarithm, from an estimate of the strength at
+        which all weights are zero down to 1e-5 of it. The estimate is the dual norm of the mean gradient at zero on the
+        first 2,048 rows, or on the largest power of two if there are fewer (with fewer than 16 rows it is 1).
     loss, penalty, method
         As in `OnlineClassifier`. The method is "fobos", "rda", "adagrad" or "ftrl" (or "auto"), the penalty a sum over
-        features. Where the step is chosen from the data, each strength has its own.
-    select : "best" or "sparsest", default "best"
+        features. If the step is chosen from the data, each strength has its own.
+    select : "best" or "sparsest", default "sparsest"
         The strength with the lowest progressive loss; or, among those within one standard error of it, the one with
         the fewest non-zero weights.
     max_nonzeros : int, optional
         Choose among the strengths that have at most this many non-zero weights.
     max_passes : int, default 1
-        Passes over the data in `fit`. Only the first pass of a fit counts for the choice: later ones predict rows that
-        were seen before.
+        Passes over the data in `fit`. Only the first pass counts for the choice, as later passes predict rows that were
+        seen before.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it. By default the number of joblib's `parallel_config`, or all
+        cores that this process may use.
     shuffle, fit_intercept, class_weight, warm_start, random_state, verbose
         As in `OnlineClassifier`.
 
@@ -242,7 +202,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
     alphas_ : array
         The strengths, from the largest to the smallest.
     alpha_ : float
-        The one in use: `coef_`, `intercept_`, `predict` and all the rest are at this strength.
+        The one in use: `coef_`, `intercept_`, `predict` and all other methods use this strength.
     path_loss_, path_loss_se_ : arrays
         The progressive loss at each strength, and its standard error.
     path_nonzeros_ : array
@@ -250,9 +210,9 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
     path_step_ : array
         The step at each strength.
     coef_path_ : list of sparse arrays
-        The weights at each strength, one row an output.
+        The weights at each strength, one row per output.
     intercept_path_ : array
-        The intercepts at each strength, one column an output.
+        The intercepts at each strength, one column per output.
     coef_, intercept_, classes_, nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_
         As in `OnlineClassifier`.
 
@@ -280,7 +240,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         penalty: Any = "l1",
         method: Any = "auto",
         *,
-        select: str = "best",
+        select: str = "sparsest",
         max_nonzeros: int | None = None,
         max_passes: int = 1,
         shuffle: bool = True,
@@ -288,6 +248,7 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.alphas = alphas
@@ -302,11 +263,12 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
 
 class OnlineRegressorCV(_Path, OnlineRegressor):
-    """A sparse linear regressor that learns at many strengths in one pass, and chooses among them by itself.
+    """A sparse linear regressor that learns at many regularization strengths in one pass, and chooses one.
 
     Each strength learns exactly what `OnlineRegressor` with that alpha would; see `OnlineClassifierCV` for how the
     strengths are found and chosen.
@@ -315,8 +277,10 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
     ----------
     loss : str or loss, default "squared"
         A regression loss.
-    alphas, penalty, method, select, max_nonzeros, max_passes, shuffle, fit_intercept, warm_start, random_state, verbose
+    alphas, penalty, method, select, max_nonzeros, max_passes, n_jobs
         As in `OnlineClassifierCV`.
+    shuffle, fit_intercept, warm_start, random_state, verbose
+        As in `OnlineRegressor`.
 
     Attributes
     ----------
@@ -344,13 +308,14 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
         penalty: Any = "l1",
         method: Any = "auto",
         *,
-        select: str = "best",
+        select: str = "sparsest",
         max_nonzeros: int | None = None,
         max_passes: int = 1,
         shuffle: bool = True,
         fit_intercept: bool = True,
         warm_start: bool = False,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.alphas = alphas
@@ -364,4 +329,5 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose

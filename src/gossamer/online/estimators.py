@@ -1,8 +1,7 @@
-"""Online estimators: one pass (or a few) over the data, scikit-learn's interface, exact sparsity throughout."""
+"""Online estimators: one or a few passes over the data, with scikit-learn's interface and exact zeros."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import warnings
 from typing import Any
@@ -16,59 +15,94 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from gossamer import losses, methods, penalties, sources
 from gossamer.estimators import targets
-from gossamer.estimators.callbacks import CallbackSupportMixin, Tasks, with_callbacks
 from gossamer.estimators.linear import (
     Linear,
     LinearClassifier,
     LinearRegressor,
+    Tasks,
+    canonical,
     checked_weights,
     class_weighted,
     several_labels,
     some_weight,
+    with_callbacks,
 )
-from gossamer.online.examples import Rows, SeededOrders, csr_arrays
+from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, settled
-from gossamer.online.trainer import Trainer
-from gossamer.validation import Array, number
+from gossamer.online.trainer import Pass, SeededOrders, Trainer, passes
+from gossamer.sources.rows import Rows, csr_arrays
+from gossamer.validation import Array, number, whole
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 
-class _Online(CallbackSupportMixin, Linear):
+class _Online(Linear):
     """What the two estimators share: checking, the passes, and the weights."""
 
-    _trainer: Trainer  # the learner
-    _read_once: _ReadOnce  # W and b, once read
-    _sparse: bool  # whether coef_ is shown as a sparse matrix
+    _trainer: Trainer
+    _read_once: _ReadOnce  # W and b, read once after each change
+    _sparse: bool  # whether coef_ is a sparse matrix
     _one_model = True  # whether the learner has one set of weights
     n_features_in_: int
 
     def _find_targets(
-        self, y: Array, classes: Any, loss: Any, known: targets.Targets | None, whole: bool
+        self, y: Array, classes: Any, loss: Any, known: targets.Targets | None, at_once: bool
     ) -> targets.Targets:
         raise NotImplementedError
 
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
-        return weight
+    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, at_once: bool) -> Array | None:
+        """Return the weights of the rows times those of their classes; `at_once` says that these are all rows."""
+        class_weight = getattr(self, "class_weight", None)
+        if isinstance(class_weight, str) and class_weight == "balanced" and not at_once:
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
+                "from sklearn.utils.compute_class_weight on a sample."
+            )
+        return class_weighted(class_weight, y, weight, coded)
+
+    def _strategy(self) -> Any:
+        """Return the strategy, with its strengths checked."""
+        return OneStrength(number(self.alpha, "alpha", least=0))
+
+    def _parts(self) -> tuple[Any, Any, Any]:
+        """Return the loss, the penalty and the strategy, checked."""
+        loss = losses.as_loss(self.loss)
+        if not loss.compiled:
+            raise ValueError(
+                f"Online learning runs compiled losses, and {loss.label} is a Python object. "
+                "Use one of the library's, or give compiled functions to CompiledLoss."
+            )
+        return loss, penalties.as_penalty(self.penalty), self._strategy()
+
+    def _checked_passes(self) -> int:
+        if self.tol is not None:
+            number(self.tol, "tol", least=0)
+        return whole(self.max_passes, "max_passes")
 
     # Learning
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        max_passes = self.max_passes
-        if not isinstance(max_passes, (int, np.integer)) or max_passes < 1:
-            raise ValueError(f"max_passes must be a whole number, 1 or more; {max_passes!r} was given.")
-        if self.tol is not None:
-            number(self.tol, "tol", least=0)
+        most = self._checked_passes()
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
         seed = self.random_state
         seeded = isinstance(seed, int) and 0 <= seed < 2**32
-        random = SeededOrders(seed) if seeded else check_random_state(seed)
+        random: Any = SeededOrders(seed) if seeded else check_random_state(seed)
         before = dict(vars(self))
-        rows = self._accept(X, y, sample_weight, None, fresh=fresh, whole=True)
+        rows = self._accept(X, y, sample_weight, None, fresh=fresh, at_once=True)
+
+        def blocks(number: int) -> list[Rows]:
+            return [rows.taken(random.permutation(len(rows))) if self.shuffle else rows]
+
         self.n_iter_ = 0
-        tasks = Tasks(self, X, y, "pass", int(max_passes))
+        tasks = Tasks(self, X, y, "pass", most)
         try:
-            self._run_passes(rows, int(max_passes), random, tasks)
+            for done in passes(self._trainer, blocks, most, tol=self.tol):
+                self._read_once = _ReadOnce()
+                self.n_iter_ = done.number
+                if self.verbose:
+                    print(self._pass_words(done), flush=True)
+                if tasks.turn(dict):
+                    break
         except KeyboardInterrupt:
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
         except Exception:
@@ -78,27 +112,12 @@ class _Online(CallbackSupportMixin, Linear):
         tasks.finish()
         return self
 
-    def _run_passes(self, rows: Rows, max_passes: int, random: Any, tasks: Tasks) -> None:
-        before = np.inf
-        for _ in range(max_passes):
-            loss, weight = self._trainer.loss_seen, self._trainer.weight_seen
-            try:
-                self._trainer.learn(rows.taken(random.permutation(len(rows))) if self.shuffle else rows)
-            finally:
-                if not self._trainer.sound:
-                    rows.check(self.n_features_in_)
-            self._read_once = _ReadOnce()
-            self.n_iter_ += 1
-            now = (self._trainer.loss_seen - loss) / max(self._trainer.weight_seen - weight, 1e-300)
-            if self.verbose:
-                used = len(self.nonzero_features_)
-                print(f"pass {self.n_iter_}: progressive loss {now:.6g}, {used} features used", flush=True)
-            if tasks.turn(dict) or (self.tol is not None and not now < before - self.tol):
-                return
-            before = now
+    def _pass_words(self, done: Pass) -> str:
+        used = len(self.nonzero_features_)
+        return f"pass {done.number}: progressive loss {done.loss:.6g}, {used} features used"
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
-        rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), whole=False)
+        rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), at_once=False)
         self._trainer.learn(rows)
         self.n_iter_ = 1
         return self
@@ -106,65 +125,50 @@ class _Online(CallbackSupportMixin, Linear):
     def fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
         """Learn from a source (see `gossamer.source`) block by block, `max_passes` times, in its order.
 
-        Memory is bounded by the weights and a few blocks. Where `classes` are not given they are found: labels 0 and 1,
-        or -1 and 1, by the first block, others by reading the source once more.
+        Memory is bounded by the weights and a few blocks. If `classes` are not given they are found: labels 0 and 1, or
+        -1 and 1, in the first block, others by reading the source once more.
         """
-        if not isinstance(self.max_passes, (int, np.integer)) or self.max_passes < 1:
-            raise ValueError(f"max_passes must be a whole number, 1 or more; {self.max_passes!r} was given.")
+        most = self._checked_passes()
         rows = sources.source(source, **options)
-        if self.max_passes > 1 and not rows.rereadable:
-            raise ValueError(f"max_passes is {self.max_passes}, but this source can be read only once.")
-        fresh = not (self.warm_start and self.__sklearn_is_fitted__())
-        stream, blocks = self._stream(rows, classes, fresh)
-        passes, before = 0, np.inf
+        if most > 1 and not rows.rereadable:
+            raise ValueError(f"max_passes is {most}, but this source can be read only once.")
+        stream, first = self._stream(rows, classes, fresh=not (self.warm_start and self.__sklearn_is_fitted__()))
+        complete = 0
         try:
-            while passes < self.max_passes:
-                loss, weight = (0.0, 0.0) if stream.trainer is None else _seen(stream.trainer)
-                with contextlib.nullcontext() if passes == 0 else self._repeating(stream.trainer):
-                    for block in blocks if passes == 0 else rows.blocks():
-                        stream.learn(block)
-                passes += 1
-                trainer = stream.finished()
-                now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
-                if self.tol is not None and not now < before - self.tol:
-                    break
-                before = now
+            for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, tol=self.tol):
+                complete = done.number
         except KeyboardInterrupt:
             if stream.trainer is None:
                 raise
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=2)
-        return self._take(stream, rows, passes)
+        return self._take(stream, rows, complete)
 
     def partial_fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
-        """Learn from a source block by block, going on from where the estimator is.
+        """Learn from a source block by block, continuing from the present state.
 
-        Features that are new are added. Where a row cannot be read the rows before it have been learned from.
+        New features are added. If a row cannot be read, the rows before it have been learned from.
         """
         rows = sources.source(source, **options)
         stream, blocks = self._stream(rows, classes, fresh=not self.__sklearn_is_fitted__())
         try:
-            for block in blocks:
-                stream.learn(block)
+            list(passes(stream, lambda number: blocks, 1))
         finally:
             if stream.trainer is not None:
                 self._take(stream, rows, 1)
         return self
 
     def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
-        """Return a learner for the blocks of a source, new or going on from this one's, and the blocks."""
-        loss, penalty = losses.resolve(self.loss), penalties.resolve(self.penalty)
-        if not hasattr(loss, "_core"):
-            raise ValueError(f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object.")
+        """Return a learner for the blocks of a source, new or continuing from this one, and the blocks."""
+        loss, penalty, strategy = self._parts()
         kind = "regression" if isinstance(self, RegressorMixin) else "classification"
         if (loss.kind == "regression") != (kind == "regression"):
             raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
         if not fresh and self._targets.kind == "multilabel":
-            raise ValueError("A source has one label a row; this estimator has learned several.")
-        alpha, make = self._streamed(self._checked_strength())
+            raise ValueError("A source has one label per row; this estimator has learned several.")
         problem = Problem(
             loss,
             penalty,
-            alpha,
+            strategy,
             methods.resolve_for(self.method, penalty, loss),
             bool(self.fit_intercept),
             bool(self.average),
@@ -173,17 +177,16 @@ class _Online(CallbackSupportMixin, Linear):
         )
 
         def reweigh(labels: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
-            return self._reweighted(labels, weight, coded, whole=False)
+            return self._reweighted(labels, weight, coded, at_once=False)
 
         problem, blocks = settled(problem, rows) if fresh else (problem, rows.blocks())
         stream = Streaming(problem, reweigh)
-        stream.make = make
         if not fresh:
             stream.trainer, stream.width = self._trainer, self.n_features_in_
         return stream, blocks
 
     def _take(self, stream: Streaming, rows: Any, passes: int) -> Any:
-        """Become what was learned."""
+        """Take over the trainer of a stream."""
         self._trainer = stream.finished()
         self._read_once, self._sparse = _ReadOnce(), False
         self.n_iter_, self.n_features_in_ = passes, stream.width
@@ -195,35 +198,32 @@ class _Online(CallbackSupportMixin, Linear):
         self.source_settings_ = rows.settings()
         return self
 
-    def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, whole: bool) -> Rows:
-        """Check everything, then get ready to learn: what raises here leaves the estimator as it was."""
-        loss = losses.resolve(self.loss)
-        if not hasattr(loss, "_core"):
-            raise ValueError(
-                f"Online learning runs compiled losses, and {type(loss).__name__} is a Python object. "
-                "Use one of the library's, or give compiled functions to CompiledLoss."
-            )
-        penalty = penalties.resolve(self.penalty)
-        strength = self._checked_strength()
+    def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, at_once: bool) -> Rows:
+        """Check everything, then prepare to learn; if anything raises, the estimator is unchanged."""
+        loss, penalty, strategy = self._parts()
         width = None if fresh else self.n_features_in_
         X, y, names = self._checked(X, y, width)
         if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         weight = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
-        if whole and weight is not None:
+        if at_once and weight is not None:
             some_weight(weight)
-        coded = self._find_targets(y, classes, loss, None if fresh else self._targets, whole)
+        coded = self._find_targets(y, classes, loss, None if fresh else self._targets, at_once)
         encoded = coded.encode(y)
-        weight = self._reweighted(y, weight, coded, whole)
+        weight = self._reweighted(y, weight, coded, at_once)
         features = X.shape[1] if width is None else max(width, X.shape[1])
         if fresh:
-            trainer = self._new_trainer(penalty, features, coded, strength)
+            method = methods.resolve_for(self.method, penalty, coded.loss)
+            switches = {"fit_intercept": bool(self.fit_intercept), "average": bool(self.average)}
+            trainer = Trainer(method, penalty, strategy, coded, features, **switches)
         elif (features, coded.outputs) != (self._trainer.setup.features, self._trainer.setup.outputs):
             trainer = self._trainer.grown(features, coded)
         else:
             trainer = self._trainer
         rows = Rows(*csr_arrays(X), encoded, weight)
-        if not (fresh and whole and weight is None and trainer.notices):  # else bad entries are found on the way
+        if not (
+            fresh and at_once and weight is None and trainer.finds_bad_entries
+        ):  # otherwise learning finds bad entries
             rows.check(features)
         rows = rows.without_zero_weights()
         trainer.check_steps(len(rows))
@@ -239,21 +239,6 @@ class _Online(CallbackSupportMixin, Linear):
         self._read_once = _ReadOnce()
         self._sparse = False
         return rows
-
-    def _checked_strength(self) -> Any:
-        return number(self.alpha, "alpha", least=0)
-
-    def _streamed(self, strength: Any) -> tuple[float, Any]:
-        """Return the strength of a problem of streams, and what makes its trainer."""
-        return strength, Trainer
-
-    def _repeating(self, trainer: Any) -> contextlib.AbstractContextManager[None]:
-        """Return where rows are learned from that were seen before."""
-        return contextlib.nullcontext()
-
-    def _new_trainer(self, penalty: Any, features: int, coded: targets.Targets, strength: Any) -> Trainer:
-        setup = methods.Setup(features, coded.outputs, strength, bool(self.fit_intercept), bool(self.average))
-        return Trainer(methods.resolve_for(self.method, penalty, coded.loss), penalty, setup, coded)
 
     def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
         """Return X as canonical CSR and y, both checked."""
@@ -292,10 +277,7 @@ class _Online(CallbackSupportMixin, Linear):
         if X.shape[1] >= 2**31:
             raise ValueError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
         _check_starts(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X, y, names
+        return canonical(X), y, names
 
     # Weights
 
@@ -308,7 +290,7 @@ class _Online(CallbackSupportMixin, Linear):
 
     @property
     def coef_(self) -> Any:
-        """The weights, one row an output; sparse after `sparsify`."""
+        """The weights, one row per output; sparse after `sparsify`."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("coef_ exists once the estimator is fitted.")
         W, _ = self._read()
@@ -318,14 +300,14 @@ class _Online(CallbackSupportMixin, Linear):
 
     @property
     def intercept_(self) -> Array:  # type: ignore[override]
-        """The intercepts, one an output."""
+        """The intercepts, one per output."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("intercept_ exists once the estimator is fitted.")
         return self._read()[1]
 
     @property
     def t_(self) -> int:
-        """How many examples were learned from."""
+        """Number of examples learned from."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("t_ exists once the estimator is fitted.")
         return int(self._trainer.rounds)
@@ -343,11 +325,11 @@ class _Online(CallbackSupportMixin, Linear):
         """The step in use: the one chosen by "auto" or "theory", or the one given."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("step_ exists once the estimator is fitted.")
-        return self._trainer.pace
+        return self._trainer.setting
 
     @property
     def nonzero_features_(self) -> Array:
-        """The features with a weight: their names where the data had names, their numbers otherwise."""
+        """The features with a non-zero weight: their names if the data had names, their numbers otherwise."""
         W, _ = self._read()
         used = np.flatnonzero(W.any(axis=1))
         if hasattr(self, "source_names_"):
@@ -368,7 +350,7 @@ class _Online(CallbackSupportMixin, Linear):
         return self
 
     def _decide(self, X: Any) -> Array:
-        """Return z = X W + b, n × k; where X has few entries only the weights of its features are read."""
+        """Return z = X W + b, n × k; if X has few entries, only the weights of its features are read."""
         check_is_fitted(self, "_trainer")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         if sp.issparse(X) and self._read_once.weights is None and X.nnz < self.n_features_in_ // 4 and self._one_model:
@@ -383,7 +365,7 @@ class _Online(CallbackSupportMixin, Linear):
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if "_trainer" in state:
-            state["_trainer"] = copy.copy(self._trainer)  # its state is its own, in shallow copies too
+            state["_trainer"] = copy.copy(self._trainer)  # shallow copies have a state of their own too
             state["_read_once"] = _ReadOnce()
         return state
 
@@ -397,9 +379,9 @@ class _Online(CallbackSupportMixin, Linear):
 
 
 def _check_starts(X: Any) -> None:
-    """Raise unless the rows of a CSR matrix follow each other and wide indices are features, before they are narrowed.
+    """Raise unless the rows of a CSR matrix follow each other, and 64-bit indices are in range.
 
-    Somebody may have written into it.
+    The arrays of a matrix may have been changed by hand.
     """
     starts, count, width = X.indptr, int(X.indptr[-1]), X.shape[1]
     fits = starts[0] == 0 and count <= min(len(X.indices), len(X.data)) and not (starts[1:] < starts[:-1]).any()
@@ -408,24 +390,20 @@ def _check_starts(X: Any) -> None:
     if not fits:
         raise ValueError(
             f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {width - 1}. "
-            "X.check_format() says what is wrong."
+            "X.check_format() reports the error."
         )
 
 
-def _seen(trainer: Trainer) -> tuple[float, float]:
-    return trainer.loss_seen, trainer.weight_seen
-
-
 class _ReadOnce:
-    """A place for W and b between two changes of the learner; predicting fills it without touching the estimator."""
+    """W and b between two changes of the learner; predicting fills it in without changing the estimator."""
 
     def __init__(self) -> None:
         self.weights: tuple[Array, Array] | None = None
-        self.choice: Any = None  # where there are many strengths: the one in use
+        self.choice: Any = None  # for many strengths: the one in use
 
 
 class _Probe(BaseEstimator):
-    """Stands in for an estimator while its data is checked, so that a failed check leaves no trace on it."""
+    """Stands in for an estimator while its data is checked, so that a failed check does not change it."""
 
     def __init__(self, estimator: Any, width: int | None) -> None:
         self.estimator = estimator
@@ -450,9 +428,9 @@ class _Probe(BaseEstimator):
 class OnlineClassifier(LinearClassifier, _Online):
     """A sparse linear classifier learned online: minimise mean loss + α·Ω(w), one example at a time.
 
-    Two classes make one output; more make one output a class, with the joint loss where there is one ("logistic"
-    becomes multinomial, "hinge" becomes the multiclass hinge) and one against the rest otherwise. A matrix y of 0 and 1
-    makes one output a label. The result does not depend on how the data is cut into calls.
+    Two classes make one output; more make one output per class, with the joint loss if there is one ("logistic"
+    becomes multinomial, "hinge" becomes the multiclass hinge) and one-vs-rest otherwise. A matrix y of 0 and 1
+    makes one output per label. The result does not depend on how the data is split into calls.
 
     Parameters
     ----------
@@ -461,34 +439,34 @@ class OnlineClassifier(LinearClassifier, _Online):
     penalty : str, penalty or set, default "l1"
         Ω, or a set that the weights stay in.
     alpha : float, default 1e-5
-        The strength α ≥ 0 of the penalty.
+        The regularization strength α ≥ 0.
     method : str or method, default "auto"
-        How to learn; "auto" is AdaGrad (its primal form for regression), or FOBOS where the penalty couples features.
+        How to learn; "auto" is AdaGrad (in its primal form for regression), or FOBOS if the penalty couples features.
     max_passes : int, default 1
         Passes over the data in `fit`.
     tol : float, optional
-        Stop `fit` when the progressive loss of a pass is not lower than that of the pass before by at least this.
+        Stop `fit` when a pass lowers the progressive loss of the pass before by less than this.
     shuffle : bool, default True
-        Whether `fit` puts the rows in random order, anew in each pass.
+        Whether `fit` shuffles the rows before each pass.
     average : bool, default False
-        Whether to answer with the mean of all iterates.
+        Whether the weights are the average of all iterates.
     fit_intercept : bool, default True
-        Whether to learn an intercept, which is never penalised.
+        Whether to learn an intercept. It is never penalised.
     class_weight : dict, "balanced" or None
         Weights of the classes; "balanced" works in `fit` only.
     warm_start : bool, default False
-        Whether `fit` goes on from where it is.
+        Whether `fit` continues from the present state (warm start).
     grow : bool, default False
         Whether `partial_fit` accepts new classes and more features.
     random_state : int, RandomState or None
-        Seed of the order.
+        Seed of the shuffling.
     verbose : int, default 0
-        1 prints a line a pass.
+        1 prints one line per pass.
 
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights, one row an output, and the intercepts.
+        The weights, one row per output, and the intercepts.
     classes_ : array
         The classes.
     nonzero_features_ : array
@@ -552,7 +530,7 @@ class OnlineClassifier(LinearClassifier, _Online):
         """Learn from these rows, in their order. The first call needs all `classes`, unless `grow`."""
         return self._partial_fit(X, y, sample_weight, classes)
 
-    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, whole: bool) -> targets.Targets:
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, at_once: bool) -> targets.Targets:
         if classes is not None and known is not None and not np.array_equal(np.unique(classes), np.sort(known.classes)):
             raise ValueError(f"classes={classes!r} is not the same as in the first call, {known.classes!r}.")
         if known is not None:
@@ -564,26 +542,18 @@ class OnlineClassifier(LinearClassifier, _Online):
         if several_labels(y):
             return targets.for_indicators(y, loss)
         if classes is None:
-            if not whole and not self.grow:
+            if not at_once and not self.grow:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             classes = targets.distinct(y)
         else:
             classes = unique_labels(classes)
         return targets.for_labels(classes, loss, bool(self.grow))
 
-    def _reweighted(self, y: Array, weight: Array | None, coded: targets.Targets, whole: bool) -> Array | None:
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced" and not whole:
-            raise ValueError(
-                "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
-                "from sklearn.utils.compute_class_weight on a sample."
-            )
-        return class_weighted(self.class_weight, y, weight, coded)
-
 
 class OnlineRegressor(LinearRegressor, _Online):
     """A sparse linear regressor learned online: minimise mean loss + α·Ω(w), one example at a time.
 
-    A matrix y makes one output a column. The result does not depend on how the data is cut into calls.
+    A matrix y makes one output per column. The result does not depend on how the data is split into calls.
 
     Parameters
     ----------
@@ -595,7 +565,7 @@ class OnlineRegressor(LinearRegressor, _Online):
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights (a vector for a vector y, one row an output otherwise) and the intercepts.
+        The weights (a vector for a vector y, one row per output otherwise) and the intercepts.
     nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_, feature_names_in_
         As in `OnlineClassifier`.
 
@@ -648,7 +618,7 @@ class OnlineRegressor(LinearRegressor, _Online):
         """Learn from these rows, in their order."""
         return self._partial_fit(X, y, sample_weight, None)
 
-    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, whole: bool) -> targets.Targets:
+    def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, at_once: bool) -> targets.Targets:
         coded = targets.for_regression(y, loss)
         if known is not None and coded.outputs != known.outputs:
             raise ValueError(f"y must have {known.outputs} columns, as before; it has {coded.outputs}.")

@@ -1,4 +1,4 @@
-"""Learning from a source: the trainer is made when the first block comes, and grows with the blocks."""
+"""Learning from a source: the trainer is made for the first block, and grows with the blocks."""
 
 from __future__ import annotations
 
@@ -8,57 +8,53 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import methods
 from gossamer.estimators import targets
 from gossamer.frozen import record
-from gossamer.online.examples import Rows
 from gossamer.online.trainer import Trainer
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import Array
 
-LEAST_ROOM = 1 << 10  # features that a growing learner starts with
+LEAST_ROOM = 1 << 10  # features a growing learner starts with
 
 
 @record
 class Problem:
-    """What is to be learned; `classes` and `features` are None while they are to be found out."""
+    """The problem to learn from a source; `classes` and `features` are None until they are found."""
 
     loss: Any
     penalty: Any
-    alpha: float
+    strategy: Any
     method: Any
     fit_intercept: bool = True
     average: bool = False
-    grow: bool = False  # whether classes may come later
+    grow: bool = False  # whether new classes may appear later
     classes: Array | None = None
     features: int | None = None
-    path: int | None = None  # how many strengths to learn at once, instead of alpha
 
     @property
     def widens(self) -> bool:
-        """Whether features may come later."""
-        return methods.sums_over_features(self.penalty) and self.method.grows
+        """Whether new features may appear later."""
+        return self.penalty.sums_over_features and self.method.grows
 
     @property
     def needs_classes(self) -> bool:
-        """Whether classes are to be found out."""
+        """Whether classes must be found before the first row."""
         return self.loss.kind != "regression" and self.classes is None and not self.grow
 
 
 def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]:
-    """Return the problem with what must be known before the first row, and the blocks of the source.
+    """Return the problem with its classes, and its number of features if it cannot grow; and the blocks of the source.
 
-    These are its classes, and its width if it cannot grow. Labels 0 and 1, or -1 and 1, in the first block are taken
-    for all there are. Otherwise the source is read once more to find them; a source that can be read only once has the
-    classes of its first block.
+    If the first block has the labels 0 and 1, or -1 and 1, these are the classes. Otherwise the source is read once
+    more to find them; if it can be read only once, the classes are those of its first block.
     """
     features = source.features if problem.features is None else problem.features
     problem = replace(problem, features=features)
     find_width = features is None and not problem.widens
     if find_width and not source.rereadable:
         raise ValueError(
-            f"{type(problem.method).__name__} with {type(problem.penalty).__name__} must know the number of features "
+            f"{type(problem.method).__name__} with {problem.penalty.label} must know the number of features "
             "before the first row, and this source can be read only once: give features (--features N)."
         )
     blocks = source.blocks()
@@ -85,7 +81,7 @@ def _chained(first: Block, rest: Generator[Block, None, None]) -> Generator[Bloc
 
 
 def usual_classes(labels: Array) -> Array | None:
-    """Return 0 and 1, or -1 and 1, where the labels tell that these are the classes."""
+    """Return the classes 0 and 1, or -1 and 1, if the labels are among these; None otherwise."""
     found = set(targets.distinct(labels).tolist())
     for usual in ({0.0, 1.0}, {-1.0, 1.0}):
         if found <= usual and found != {1.0}:
@@ -94,28 +90,36 @@ def usual_classes(labels: Array) -> Array | None:
 
 
 def as_classes(labels: Array) -> Array:
-    """Return the different labels, whole numbers as integers."""
+    """Return the distinct labels, whole numbers as integers."""
     found = targets.distinct(labels)
     whole = found.dtype.kind == "f" and bool((found == np.floor(found)).all()) and bool((np.abs(found) < 2**53).all())
     return found.astype(np.int64) if whole else found
 
 
 class Streaming:
-    """A learner that blocks are given to.
+    """A learner that is fed with blocks.
 
-    `reweigh(labels, weight, targets)` changes the weights of rows, for class weights.
+    `reweigh(labels, weight, targets)` returns the weights of rows times those of their classes.
     """
 
     def __init__(self, problem: Problem, reweigh: Callable[..., Array | None] | None = None) -> None:
         self.problem = problem
-        self.trainer: Any = None  # once a block came
-        self.lane: int | None = None  # which strength of a path was chosen
-        self.width = problem.features or 0  # the features so far
-        self.make: Callable[..., Any] = Trainer
+        self.trainer: Any = None  # made for the first block
+        self.width = problem.features or 0  # number of features so far
         self._reweigh = reweigh
 
-    def learn(self, block: Block) -> None:
-        """Learn from the rows of a block in their order."""
+    @property
+    def weight_seen(self) -> float:
+        """The sum of the weights of all rows so far."""
+        return 0.0 if self.trainer is None else self.trainer.weight_seen
+
+    @property
+    def loss_seen(self) -> float:
+        """The weighted sum of the losses of each row before it was learned from."""
+        return 0.0 if self.trainer is None else self.trainer.loss_seen
+
+    def learn(self, block: Block, *, repeated: bool = False) -> None:
+        """Learn from the rows of a block in their order; `repeated` says that they were seen before."""
         if len(block) == 0:
             return
         if block.label is None:
@@ -125,10 +129,9 @@ class Streaming:
         weight = block.weight if self._reweigh is None else self._reweigh(block.label, block.weight, coded)
         self.trainer = self._trainer_for(block.width, coded)
         self.width = max(self.width, block.width)
-        rows = Rows(block.starts[:-1], block.starts[1:], block.index, block.value, encoded, weight)
-        rows = rows.without_zero_weights()
+        rows = replace(block.rows, y=encoded, weight=weight).without_zero_weights()
         self.trainer.check_steps(len(rows))
-        self.trainer.learn(rows)
+        self.trainer.learn(rows, repeated=repeated)
 
     def _coded(self, labels: Array) -> targets.Targets:
         problem = self.problem
@@ -144,7 +147,7 @@ class Streaming:
         """Return a trainer that has room for this many features and these outputs."""
         problem, fixed = self.problem, self.problem.features
         if fixed is not None and width > fixed:
-            raise ValueError(f"There are to be {fixed} features, but a row has feature number {width} (from 1).")
+            raise ValueError(f"The number of features is {fixed}, but a row has feature number {width} (from 1).")
         if self.trainer is None:
             return self.made((_room(width) if problem.widens else width) if fixed is None else fixed, coded)
         have = self.trainer.setup
@@ -155,9 +158,8 @@ class Streaming:
 
     def made(self, room: int, coded: targets.Targets) -> Any:
         """Return a new trainer."""
-        problem = self.problem
-        setup = methods.Setup(room, coded.outputs, problem.alpha, problem.fit_intercept, problem.average)
-        return self.make(problem.method, problem.penalty, setup, coded)
+        p = self.problem
+        return Trainer(p.method, p.penalty, p.strategy, coded, room, fit_intercept=p.fit_intercept, average=p.average)
 
     def coded_for(self, classes: Array | None, outputs: int) -> targets.Targets:
         """Return the coding of these classes, or of real targets."""
@@ -166,7 +168,7 @@ class Streaming:
         return targets.for_labels(classes, self.problem.loss, self.problem.grow)
 
     def finished(self) -> Any:
-        """Return the trainer with exactly the features that came."""
+        """Return the trainer with exactly the features that appeared."""
         if self.trainer is None:
             raise ValueError("The source has no rows: there is nothing to learn from.")
         if self.trainer.setup.features != self.width:
@@ -175,5 +177,5 @@ class Streaming:
 
 
 def _room(width: int) -> int:
-    """Return a power of two, so that growing costs little however the features come."""
+    """Return the next power of two, so that growing is rare."""
     return max(LEAST_ROOM, 1 << (width - 1).bit_length())

@@ -1,6 +1,6 @@
-"""Turns any supported input into blocks of CSR rows: files of several formats, arrays, data frames, iterators.
+"""Sources turn any supported input into blocks of CSR rows: files, arrays, data frames, iterators.
 
-One module per format; `source` finds the one that fits, `read` puts all blocks together.
+Each format has its own file. `source` finds the format, `read` returns all blocks as one matrix.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read", "source"]
 
-# Formats of files: the module, the class, and the file endings.
+# File formats: the module, the class, and the file endings.
 FORMATS = {
     "svmlight": ("svmlight", "Svmlight", (".svm", ".svmlight", ".libsvm")),
     "vw": ("vw", "Vw", (".vw",)),
@@ -32,15 +32,16 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
     Parameters
     ----------
     data : path, pattern, "-" or a list of them; data frame; Arrow table; (X, y) or (X, y, weight); iterator of such
-        Files are plain or compressed by gzip, bz2, xz or zstandard, recognised by their first bytes; "-" is standard
-        input. A `Source` is returned as it is.
+        Files are plain or compressed by gzip, bz2, xz or zstandard, which is found from their first bytes; "-" is
+        standard input.
+        A `Source` is returned as it is.
     format : str, optional
-        Of files: "svmlight", "vw", "csv" or "arrow" (also Parquet and Feather). By default it is found by the ending or
-        the first line.
+        The format of files: "svmlight", "vw", "csv" or "arrow" (also Parquet and Feather). By default it is found from
+        the file ending or the first line.
     **options
-        Of text: `on_error` ("stop", "skip" or ("quarantine", path)) and `max_features`; svmlight: `zero_based`; vw:
+        Text: `on_error` ("stop", "skip" or ("quarantine", path)) and `max_features`; svmlight: `zero_based`; vw:
         `bits`; tables: `target`, `weight`, `categories`, `ignore`, `bits`, `one_hot`; csv: `delimiter`, `header`. Rows
-        without labels are bad unless `need_labels=False`.
+        without labels are invalid unless `need_labels=False`.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
     """
     if isinstance(data, Source):
         if options or format:
-            raise ValueError("A source is read as it was made: give its options where it is made.")
+            raise ValueError("A source is read as it was made: give its options when it is made.")
         return data
     if not is_paths(data):
         if format:
@@ -68,7 +69,7 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
 
 
 def again(data: Any, settings: dict[str, Any], **options: Any) -> Source:
-    """Return other data as a source that is read by the `settings` of an earlier one."""
+    """Return other data as a source that is read with the `settings` of an earlier one."""
     if not (is_paths(data) or is_table(data)):
         return source(data, **options)
     table = is_table(data) or ("numbers" in settings and detect(files.expanded(data)[0]) != settings.get("format"))
@@ -78,7 +79,7 @@ def again(data: Any, settings: dict[str, Any], **options: Any) -> Source:
 
 
 def is_paths(data: Any) -> bool:
-    """Return whether data names files."""
+    """Return whether data is a path or a list of paths."""
     if isinstance(data, (list, tuple)):
         return len(data) == 0 or isinstance(data[0], (str, os.PathLike))
     return isinstance(data, (str, os.PathLike))
@@ -117,7 +118,7 @@ def detect(path: str) -> str:
             return format
     found = _by_first_line(path) if files.rereadable(path) else None
     if found is None:
-        raise ValueError(f"The format of {path!r} cannot be told; name it by format= (--format): {', '.join(FORMATS)}.")
+        raise ValueError(f"The format of {path!r} is unknown; give it by format= (--format): {', '.join(FORMATS)}.")
     return found
 
 
@@ -137,7 +138,7 @@ def _by_first_line(path: str) -> str | None:
 
 
 class Data(tuple):  # type: ignore[type-arg]
-    """The result of `read`: unpacks into X and y; `weight` and `names` are None if the file has none."""
+    """The result of `read`: unpacks into X and y; `weight` and `names` are None if the data has none."""
 
     weight: Array | None
     names: Any
@@ -151,7 +152,7 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
     data, format, **options
         As in `source`.
     n_features : int, optional
-        The number of columns; by default the largest feature decides.
+        The number of columns; by default that of the largest feature.
 
     Returns
     -------
@@ -172,7 +173,7 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
     from scipy.sparse import csr_matrix
 
     if not isinstance(data, Source):
-        options = {"max_features": 2**31 - 1} | options  # a matrix needs no memory for columns without entries
+        options = {"max_features": 2**31 - 1} | options  # empty columns of a sparse matrix take no memory
     rows = source(data, format, **options)
     blocks = list(rows.blocks())
     filled = [block for block in blocks if len(block)]

@@ -1,4 +1,4 @@
-"""The interface of every source of rows."""
+"""The base class of all sources of rows."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ if TYPE_CHECKING:
     from gossamer.sources.feature_names import FeatureNames
     from gossamer.validation import Array
 
-MAX_FEATURES = 1 << 26  # a single number in a file must not claim all memory
+MAX_FEATURES = 1 << 26  # so that one wrong number in a file cannot take all memory
 
 
 @record
 class Survey:
-    """The sizes and labels of a source, found by reading all of it once."""
+    """What reading a whole source once has found."""
 
     rows: int
     width: int
-    labels: Array | None  # the distinct ones
+    labels: Array | None  # distinct labels
 
 
 class Source:
-    """Rows in blocks. A kind of source defines `_read`; one that finds out how to read defines `settings` and `state`.
+    """Rows in blocks.
 
-    A thread runs `_read`; `_block` turns what it yields into a block when it is needed. Text has threads of its own and
-    defines `_ahead` instead.
+    A source implements `_read`, whose items are made by a thread; `_block` turns an item into a block. Text has threads
+    of its own and implements `_ahead` instead. A source whose features have names sets `names`; one that finds out how
+    to read implements `settings`, `state` and `restore`.
     """
 
     rereadable = True  # whether `blocks` may be called again
-    need_labels = True  # whether rows without a label are bad
-    features: int | None = None  # the number of features, where it is known before reading
-    names: FeatureNames | Columns | None = None  # of features, where they have any
+    need_labels = True  # whether rows without a label are invalid
+    features: int | None = None  # the number of features, if it is known before reading
+    names: FeatureNames | Columns | None = None  # of features, if they have any
 
     def __init__(self, on_error: Any = "stop") -> None:
         self.rejects = Rejects(on_error)
@@ -45,18 +46,18 @@ class Source:
         raise NotImplementedError
 
     def _ahead(self, start: Position) -> Any:
-        """Start to read; return an iterable of what `_block` takes, with `close`."""
+        """Start to read; return an iterable, with `close`, of items for `_block`."""
         return Ahead(self._read(start))
 
     def _block(self, read: Any) -> Block:
         return read
 
     def begin(self) -> None:
-        """Start to read what `blocks` will yield from the beginning."""
+        """Start to read from the beginning, before `blocks` is called."""
         self._begun = self._ahead(Position())
 
     def close(self) -> None:
-        """End what `begin` started, if its blocks were not read."""
+        """Stop reading that `begin` started and `blocks` did not use."""
         if self._begun is not None:
             self._begun.close()
             self._begun = None
@@ -74,7 +75,7 @@ class Source:
             yield block
 
     def survey(self) -> Survey:
-        """Read everything once, keeping only the sizes and the distinct labels."""
+        """Read everything once; keep only the sizes and the distinct labels."""
         import numpy as np
 
         rows, width, labels = 0, self.features or 0, None
@@ -92,29 +93,29 @@ class Source:
         return None if self.names is None else self.names.name(feature)
 
     def other_name(self, feature: int) -> str | None:
-        """Return a second name of the same feature (a hash collision), or None."""
+        """Return a second name that was hashed to the same feature, or None."""
         return None if self.names is None else self.names.other(feature)
 
     @property
     def collisions(self) -> int:
-        """The number of features that have more than one name."""
+        """How many features have more than one name."""
         return 0 if self.names is None else self.names.collisions
 
     def recall(self, features: Array, names: list[str] | None) -> Array:
         """Return the numbers that these features of a model have in this source."""
         return features if self.names is None else self.names.recall(features, names)
 
-    # Reading other data in the same way, and continuing after a stop
+    # Reading other data in the same way, and resuming
 
     def settings(self) -> dict[str, Any]:
         """Return what `sources.source` needs to read other data in the same way."""
         return {}
 
     def state(self) -> dict[str, Any]:
-        """Return what reading has found out: JSON values and arrays."""
+        """Return the state of reading, for a checkpoint: JSON values and arrays."""
         return {} if self.names is None else self.names.state()
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from such a state."""
+        """Resume from such a state."""
         if self.names is not None:
             self.names.restore(state)

@@ -1,4 +1,4 @@
-"""Blocks of rows on their way from a source to a learner, and the thread that reads ahead."""
+"""Blocks of rows, the thread that reads ahead, and what happens to lines that cannot be read."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from typing import TYPE_CHECKING, Any
 from gossamer.frozen import record
 
 if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
+    from gossamer.sources.rows import Rows
     from gossamer.validation import Array
 
-ROWS = 8192  # of a block that is cut from memory
+ROWS = 8192  # rows of a block that is cut from memory
 AHEAD = 32  # blocks read and not yet learned from
 
 
 class ReadError(ValueError):
-    """Data cannot be read; the message says where and why."""
+    """Data that cannot be read; the message says where and why."""
 
 
 @record
 class Position:
-    """The end of a block, from which reading can continue."""
+    """Where a block ends, so that reading can resume there."""
 
-    file: int = 0  # number of the file
-    offset: int = 0  # bytes of its text that were read
-    line: int = 0  # lines of it that were read
-    rows: int = 0  # rows of all files that were read
+    file: int = 0  # the number of the file
+    offset: int = 0  # bytes read from it
+    line: int = 0  # lines read from it
+    rows: int = 0  # rows read from all files
 
 
 @record
@@ -57,24 +58,47 @@ class BadRow(BadLine):
 
 @record
 class Block:
-    """Some rows: CSR arrays, labels, weights or None for all ones, tags or None."""
+    """Some rows of a source, and what is known about them."""
 
-    starts: Array  # int64, where each row begins, and the last one ends
-    index: Array  # int32, sorted in each row
-    value: Array  # float64 or float32, finite
-    label: Array | None  # numbers or strings, or None where there are none
-    weight: Array | None
+    rows: Rows  # compact; y holds the labels
     width: int  # largest feature + 1, or the number of columns
     position: Position
-    share: float = 0.0  # of the source read so far, 0 if it is not known
+    share: float = 0.0  # fraction of the source read so far, 0 if unknown
     tags: list[str] | None = None
     bad: tuple[BadLine, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.starts) - 1
+        return len(self.rows)
+
+    @property
+    def starts(self) -> Array:
+        """Where each row begins, and the last one ends."""
+        import numpy as np
+
+        return np.concatenate([np.zeros(1, np.int64), self.rows.ends])
+
+    @property
+    def index(self) -> Array:
+        """The features of the entries, sorted in each row."""
+        return self.rows.index
+
+    @property
+    def value(self) -> Array:
+        """The values of the entries, finite."""
+        return self.rows.value
+
+    @property
+    def label(self) -> Array | None:
+        """Numbers or strings, or None if there are no labels."""
+        return self.rows.y
+
+    @property
+    def weight(self) -> Array | None:
+        """The weights of the rows, or None for all ones."""
+        return self.rows.weight
 
     def cut(self, most: int) -> Iterator[Block]:
-        """Yield the rows in blocks of at most `most`."""
+        """Yield the rows in blocks of at most `most` rows."""
         if len(self) <= most:
             yield self
             return
@@ -87,24 +111,12 @@ class Block:
         """Return some of the rows, compact."""
         from dataclasses import replace
 
-        import numpy as np
-
-        lengths = np.diff(self.starts)[which]
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        entries = np.arange(starts[-1]) + np.repeat(self.starts[:-1][which] - starts[:-1], lengths)
-        return replace(
-            self,
-            starts=starts,
-            index=self.index[entries],
-            value=self.value[entries],
-            label=None if self.label is None else self.label[which],
-            weight=None if self.weight is None else self.weight[which],
-            tags=None if self.tags is None else [self.tags[i] for i in which],
-        )
+        tags = None if self.tags is None else [self.tags[i] for i in which]
+        return replace(self, rows=self.rows.taken(which).compact(), tags=tags)
 
 
 class Ahead:
-    """The items of an iterator, produced ahead by a thread: parsing runs without the GIL."""
+    """The items of an iterator, made ahead by a thread; parsing releases the interpreter's lock."""
 
     def __init__(self, items: Iterator[Any]) -> None:
         self._queue: Queue[Any] = Queue(AHEAD)
@@ -140,7 +152,7 @@ class Ahead:
             self.close()
 
     def close(self) -> None:
-        """End the thread and free the memory of what it read."""
+        """Stop the thread and free the items it has made."""
         self._stopped.set()
         while True:
             try:
@@ -151,7 +163,7 @@ class Ahead:
 
 
 class Rejects:
-    """What happens to lines that cannot be read: "stop" raises, "skip" counts, a path also collects them in a file.
+    """What to do with lines that cannot be read: "stop" raises, "skip" counts, "quarantine" also writes them to a file.
 
     >>> Rejects("ignore")
     Traceback (most recent call last):
@@ -172,14 +184,14 @@ class Rejects:
         self.size = 0  # of the file
 
     def start(self, count: int = 0, size: int = 0) -> None:
-        """Begin, or continue after a checkpoint: what was collected later is removed."""
+        """Start, or resume from a checkpoint: lines collected after it are dropped."""
         self.count, self.size, self.examples = count, size, []
         if self.path is not None:
             with open(self.path, "ab") as file:
                 file.truncate(size)
 
     def take(self, bad: tuple[BadLine, ...]) -> None:
-        """Raise, count or collect bad lines."""
+        """Raise, count or collect the lines."""
         if not bad:
             return
         if self.stops:

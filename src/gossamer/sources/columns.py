@@ -1,7 +1,7 @@
-"""Tables with named columns: which column is the target, which hold numbers and which categories.
+"""Columns of tables: which one is the target, which hold numbers and which categories.
 
-A column of numbers is one feature, called by its name. A category makes one feature per value, `column=value`, by
-hashing or one-hot (numbered in the order in which they come). Missing values make no entry.
+A column of numbers is one feature, named after it. A category makes one feature per value, `column=value`, by hashing
+or one-hot (numbered in the order in which they appear). Missing values make no entry.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TARGETS = ("target", "label", "y", "class")
 
 
 class Columns:
-    """The roles of the columns, settled when the first rows are there, and the names of the features they make."""
+    """The roles of the columns, and the names of the features they make; the first rows decide roles not given."""
 
     def __init__(
         self,
@@ -32,12 +32,12 @@ class Columns:
         one_hot: bool = False,
     ) -> None:
         self.target, self.weight, self.ignore = target, weight, list(ignore)
-        self.numbers = None if numbers is None else list(numbers)  # None until they are found
+        self.numbers = None if numbers is None else list(numbers)  # None until the first rows are read
         self.categories = list(categories)
         self.values = FeatureNames(0 if one_hot else check_bits(bits))  # of the categories
 
     def settle(self, names: list[str], is_number: Callable[[str], bool], need_labels: bool, where: str) -> None:
-        """Find the roles of columns with these names, or check that the known ones are there."""
+        """Find the roles of columns with these names, or check that the known ones exist."""
         doubles = {name for name in names if names.count(name) > 1}
         if doubles:
             raise ReadError(f"{where}: two columns are called {sorted(doubles)[0]!r}.")
@@ -59,11 +59,11 @@ class Columns:
 
     @property
     def first(self) -> int:
-        """The number of the first feature that is a category."""
+        """The number of the first feature from a category."""
         return len(self.numbers or [])
 
     def width(self, largest: int) -> int:
-        """Return the number of features, given the largest one that occurred + 1."""
+        """Return the number of features, given one more than the largest that occurred."""
         if not self.categories:
             return self.first
         return self.first + self.values.size if self.values.size else max(largest, self.first)
@@ -78,7 +78,7 @@ class Columns:
         return (self.numbers or [])[feature] if feature < self.first else self.values.name(feature - self.first)
 
     def other(self, feature: int) -> str | None:
-        """Return a second name of it, or None."""
+        """Return a second name of a feature, or None."""
         return None if feature < self.first else self.values.other(feature - self.first)
 
     def recall(self, features: Array, names: list[str] | None) -> Array:
@@ -91,7 +91,7 @@ class Columns:
         return result
 
     def settings(self) -> dict[str, Any]:
-        """Return what is needed to read other tables in the same way."""
+        """Return the settings that read other tables in the same way."""
         exact = self.values.bits == 0
         return {
             "target": self.target,
@@ -101,12 +101,12 @@ class Columns:
         } | ({"one_hot": True} if exact else {"bits": self.values.bits})
 
     def state(self) -> dict[str, Any]:
-        """Return what reading has found out."""
+        """Return the state of reading, for a checkpoint."""
         roles = {"target": self.target, "numbers": self.numbers, "categories": self.categories}
         return roles | self.values.state()
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from such a state."""
+        """Resume from such a state."""
         self.target, self.numbers, self.categories = state["target"], state["numbers"], state["categories"]
         self.values.restore(state)
 

@@ -1,4 +1,4 @@
-"""Comma-separated values with a header; also tabs and semicolons."""
+"""Tables as text: values separated by commas, tabs or semicolons, with or without a header."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_CLASSES = 1 << 16
 
 
 class Csv(TextSource):
-    """Tables as text. The first thousand rows decide which columns hold numbers; see `Columns`."""
+    """Tables as text. The first thousand rows decide what a column holds; see `Columns`."""
 
     has_preamble = True
 
@@ -44,11 +44,11 @@ class Csv(TextSource):
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise ValueError(f"delimiter must be one character; {delimiter!r} was given.")
         self.delimiter, self.has_header = delimiter, header
-        self._given = {} if delimiter is None else {"delimiter": delimiter}  # else found in each file
+        self._given = {} if delimiter is None else {"delimiter": delimiter}  # otherwise it is found in each file
         self.names = self.columns = Columns(**columns)
         self.classes = _core.NameTable(0, MOST_CLASSES)
-        self._names: list[str] | None = None  # of the columns, in the order of the files
-        self._text_target = False  # whether the target holds words
+        self._names: list[str] | None = None  # of the columns, in the order of the file
+        self._text_target = False  # whether the target holds strings
         self._known: list[str] = []  # the classes so far
 
     def _preamble(self, text: bytes, path: str) -> int:
@@ -56,11 +56,11 @@ class Csv(TextSource):
         end = _core.csv_cut(text[: text.find(b"\n") + 1]) or text.find(b"\n") + 1
         first = text[3 if head else 0 : end].decode("utf-8", "replace")
         if self.delimiter is None:
-            self.delimiter = max(",\t;", key=first.count)  # the first one of equal counts
+            self.delimiter = max(",\t;", key=first.count)  # the first one if counts are equal
         try:
             cells = [cell.strip() for cell in next(csv.reader([first], delimiter=self.delimiter), [])]
         except csv.Error as error:
-            raise ReadError(f"{path}, line 1: the names of the columns cannot be read: {error}.") from None
+            raise ReadError(f"{path}, line 1: invalid header: {error}.") from None
         names = cells if self.has_header else [str(i + 1) for i in range(len(cells))]
         if self._names is None:
             self._settle(names, text[end if self.has_header else 0 :], path)

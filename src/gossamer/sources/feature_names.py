@@ -1,4 +1,4 @@
-"""Features that have names: hashed into 2^bits numbers, or numbered in the order in which they come."""
+"""Named features: hashed into 2^bits numbers, or numbered in the order in which they appear."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from gossamer.validation import Array
 
 BITS = 18  # of the hash, by default
-MOST = 1 << 26  # names that are numbered in their order
+MOST = 1 << 26  # names that can be numbered exactly
 
 
 def check_bits(bits: Any) -> int:
@@ -39,7 +39,7 @@ class FeatureNames:
 
     @property
     def size(self) -> int | None:
-        """The number of features, None where there may be more."""
+        """The number of features; None if names are exact."""
         return 1 << self.bits if self.bits else None
 
     @property
@@ -51,7 +51,7 @@ class FeatureNames:
         """Return the number of a name."""
         number: int = self.table.number(name.encode("utf-8", "surrogateescape"))
         if number < 0:
-            raise ValueError(f"There are more than {MOST} different names; hash them by bits=18.")
+            raise ValueError(f"There are more than {MOST} different names; use bits=18 to hash them.")
         return number
 
     def name(self, number: int) -> str:
@@ -71,9 +71,9 @@ class FeatureNames:
         return np.array([self.number(name) for name in names], np.int64)
 
     def state(self) -> dict[str, Any]:
-        """Return what reading has found out."""
+        """Return the state of reading, for a checkpoint."""
         return {"names": self.table.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from such a state."""
+        """Resume from such a state."""
         self.table.restore(state["names"])

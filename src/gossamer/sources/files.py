@@ -1,4 +1,4 @@
-"""Files as streams of bytes: patterns, standard input, and compression, recognised by the first bytes."""
+"""Files as streams of bytes: patterns, standard input, and compression, found from the first bytes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def size(path: str) -> int:
 
 
 class Input:
-    """One file being read, decompressed: by `read(n)`, then the rest through the descriptor of `flow`."""
+    """One file being read and decompressed: first by `read(n)`, then the rest through a descriptor by `flow`."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -79,21 +79,21 @@ class Input:
         else:
             self.plain, self.stream = True, self._buffered
         self.at_hand = self.plain and rereadable(path)  # reading never waits for another process
-        self._pipe: tuple[int, int] | None = None  # through which decompressed bytes flow
+        self._pipe: tuple[int, int] | None = None  # carries decompressed bytes
         self._thread: threading.Thread | None = None
-        self._flown = 0  # bytes that were decompressed so far
+        self._flown = 0  # bytes decompressed so far
         self._broken: Exception | None = None
 
     def read(self, n: int) -> bytes:
-        """Return the next n bytes, fewer at the end; raise `ReadError` if compressed data is broken."""
+        """Return the next n bytes, fewer at the end; raise `ReadError` if compressed data is corrupt."""
         try:
             return self.stream.read(n)
         except EOFError:
-            raise ReadError(f"{self.path}: the compressed data ends in the middle; the file is cut short.") from None
-        except Exception as error:  # each compression library has its own
+            raise ReadError(f"{self.path}: the compressed data ends too early; the file is truncated.") from None
+        except Exception as error:  # each library has its own
             if self.plain or isinstance(error, MemoryError):
                 raise
-            raise ReadError(f"{self.path}: the compressed data is broken: {error}") from None
+            raise ReadError(f"{self.path}: the compressed data is corrupt: {error}") from None
 
     def skip(self, n: int) -> None:
         """Skip n decompressed bytes."""
@@ -107,7 +107,7 @@ class Input:
             n -= got
 
     def flow(self) -> tuple[int, bytes]:
-        """Return a descriptor for the rest of the bytes, and the bytes that come before it."""
+        """Return a descriptor of the rest of the bytes, and the bytes that come before it."""
         if self.plain:
             return self._raw.fileno(), self._buffered.read1(1 << 16)
         self._pipe = os.pipe()
@@ -117,7 +117,7 @@ class Input:
 
     def _pour(self) -> None:
         assert self._pipe is not None
-        with contextlib.suppress(BrokenPipeError), os.fdopen(self._pipe[1], "wb", 0) as out:  # the reader was closed
+        with contextlib.suppress(BrokenPipeError), os.fdopen(self._pipe[1], "wb", 0) as out:  # the reader has closed it
             try:
                 while data := self.read(1 << 18):
                     self._flown += len(data)
@@ -129,12 +129,12 @@ class Input:
                 self._broken = error
 
     def check(self) -> None:
-        """Raise the error at which the decompression of the rest ended, if there was one."""
+        """Raise the error that ended the decompression, if there was one."""
         if self._broken is not None:
             raise self._broken
 
     def consumed(self, taken: int) -> float:
-        """Return the approximate number of bytes of the file that hold so many decompressed bytes."""
+        """Return about how many bytes of the file `taken` decompressed bytes are."""
         if self.plain or self._flown == 0:
             return taken
         return float(self._raw.tell()) * min(1.0, taken / self._flown) if self.size else 0.0
@@ -144,7 +144,7 @@ class Input:
         if self._pipe is not None and self._thread is not None:
             os.close(self._pipe[0])
             self._thread.join(timeout=1.0)
-            if self._thread.is_alive():  # waits for standard input
+            if self._thread.is_alive():  # it waits for standard input
                 return
         if not self.plain:
             self.stream.close()
@@ -174,7 +174,7 @@ def _zstd(file: Any) -> Any:
 
 
 class _Frames(io.RawIOBase):
-    """Zstandard frames in sequence; unlike the reader of zstandard it detects a file that is cut short."""
+    """Zstandard frames one after the other; unlike zstandard's own reader it detects a truncated file."""
 
     def __init__(self, file: Any, library: Any) -> None:
         self._file, self._library = file, library
@@ -187,7 +187,7 @@ class _Frames(io.RawIOBase):
 
     def readinto(self, room: Any) -> int:
         while not self._ready:
-            # A few kilobytes at a time: what they expand to is bounded, even in a malicious file.
+            # A few kilobytes at a time: this bounds the output, even of a decompression bomb.
             data = self._fed or self._file.read(1 << 13)
             self._fed = b""
             if not data:

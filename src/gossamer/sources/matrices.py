@@ -1,4 +1,4 @@
-"""Rows in memory: matrices, and iterators of blocks of them."""
+"""Matrices in memory, and iterators of matrices, as sources."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from gossamer import _core
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import ROWS, Block, Position, ReadError
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array, floats
 
 
 def csr_of(X: Any) -> tuple[Array, Array, Array, int]:
-    """Return starts, index, value and width of a matrix, dense or sparse, checked."""
+    """Return starts, index, value and width of a dense or sparse matrix, checked."""
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         if not X.has_canonical_format:
@@ -33,7 +34,7 @@ def csr_of(X: Any) -> tuple[Array, Array, Array, int]:
 
 
 class Matrices(Source):
-    """Blocks (X, y) or (X, y, weight) of an iterable; X alone if no labels are needed."""
+    """Blocks (X, y) or (X, y, weight) from an iterable; X alone if no labels are needed."""
 
     def __init__(self, parts: Iterable[Any], *, need_labels: bool = True) -> None:
         super().__init__()
@@ -55,18 +56,10 @@ class Matrices(Source):
             weight = None if weight is None else floats(weight, "weight", ndim=(1,)).astype(np.float64)
             if weight is not None and (len(weight) != n or (weight < 0).any()):
                 raise ReadError(f"Weights must be one per row and not negative; a block has {n} rows.")
+            rows = Rows.of(starts, index, value, y, weight)
             for begin in range(0, n, ROWS):
                 end = min(begin + ROWS, n)
                 at += end - begin
                 if at <= start.rows:
                     continue
-                low, high = starts[begin], starts[end]
-                yield Block(
-                    starts[begin : end + 1] - low,
-                    index[low:high],
-                    value[low:high],
-                    None if y is None else y[begin:end],
-                    None if weight is None else weight[begin:end],
-                    width,
-                    Position(0, 0, 0, at),
-                )
+                yield Block(rows[begin:end].compact(), width, Position(0, 0, 0, at))

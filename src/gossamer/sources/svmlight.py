@@ -1,4 +1,4 @@
-"""svmlight / libsvm text."""
+"""The svmlight (libsvm) text format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gossamer.sources.text import TextSource
 
 
 class Svmlight(TextSource):
-    """`label feature:value …` lines. Features count from 0 or 1; "auto" looks for a feature 0 in the first block."""
+    """`label feature:value …` lines. Features are numbered from 0 or 1; "auto" looks for a 0 in the first block."""
 
     def __init__(self, paths: Any, *, zero_based: Any = "auto", **options: Any) -> None:
         super().__init__(paths, **options)
@@ -22,7 +22,7 @@ class Svmlight(TextSource):
 
     @property
     def base(self) -> int:
-        """The number of the first feature; -1 before the first block is read."""
+        """The number of the first feature; -1 if the first block has not decided it yet."""
         return self._base if self._parser is None else self._parser.base
 
     def settings(self) -> dict[str, Any]:

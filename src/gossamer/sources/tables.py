@@ -14,6 +14,7 @@ from gossamer.sources import files
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import ROWS, BadRow, Block, Position, ReadError
 from gossamer.sources.columns import Columns
+from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 
@@ -23,15 +24,15 @@ class Batch:
 
     arrays: dict[str, Array]
     path: str  # the name of the table in messages
-    first: int  # number of rows of this table before
-    share: float  # of all tables read so far, 0 if it is not known
+    first: int  # rows of this table before these
+    share: float  # fraction of all tables read so far, 0 if unknown
 
     def __len__(self) -> int:
         return len(next(iter(self.arrays.values()))) if self.arrays else 0
 
 
 class Frame(Source):
-    """A data frame: `columns`, `len`, and columns that become arrays. See `Columns` for the roles of columns."""
+    """A data frame: an object with `columns`, `len`, and columns that convert to arrays. See `Columns`."""
 
     def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **columns: Any) -> None:
         super().__init__(on_error)
@@ -40,7 +41,7 @@ class Frame(Source):
         self.data = data
 
     def _batches(self, start: int) -> Iterator[Batch]:
-        """Yield the rows from number `start` on."""
+        """Yield the rows from row number `start` on."""
         data, total = self.data, len(self.data)
         names = [str(name) for name in data.columns]
         if hasattr(data, "to_pandas") and not hasattr(data, "iloc"):  # polars
@@ -62,7 +63,7 @@ class Frame(Source):
         plan, arrays = self.columns, batch.arrays
         if plan.numbers is None or batch.first == 0:
             plan.settle(list(arrays), lambda name: arrays[name].dtype.kind in "biuf", self.need_labels, batch.path)
-        wrong: dict[int, tuple[str, str]] = {}  # the first column of a row that cannot be read, and why
+        wrong: dict[int, tuple[str, str]] = {}  # by row: the first invalid column, and why
 
         def numbers(name: str) -> Array:
             x, reasons = _floats(arrays[name])
@@ -86,7 +87,7 @@ class Frame(Source):
             negative = np.flatnonzero(~(weight >= 0))
             wrong = {int(i): (str(plan.weight), "a number ≥ 0 is needed") for i in negative} | wrong
         width = plan.width(int(index.max(initial=-1)) + 1)
-        block = Block(starts, index, value, label, weight, width, end, batch.share)
+        block = Block(Rows.of(starts, index, value, label, weight), width, end, batch.share)
         if not wrong:
             return block
         good = np.setdiff1d(np.arange(len(batch)), list(wrong))
@@ -105,7 +106,7 @@ class Frame(Source):
         return rows, numbers[inverse] if len(rows) else np.empty(0, np.int32), np.ones(len(rows))
 
     def _labels(self, label: Array, numbers: Callable[[], Array]) -> tuple[Array, Array]:
-        """Return the labels, and the rows without a label if they need one."""
+        """Return the labels, and the rows that lack a label they need."""
         none = np.empty(0, np.int64)
         if label.dtype.kind in "biu":
             return label, none
@@ -127,7 +128,7 @@ class Arrow(Frame):
         super().__init__(paths or data, **options)
         self.paths = paths
         if paths and not all(files.rereadable(path) for path in paths):
-            raise ValueError("Files of columns need to be files: they cannot be read from a pipe.")
+            raise ValueError("Parquet and Arrow files cannot be read from a pipe.")
 
     def _batches(self, start: int) -> Iterator[Batch]:
         done, first, path = 0, 0, None
@@ -186,12 +187,12 @@ def _file_batches(arrow: Any, path: str) -> Iterator[tuple[Any, float]]:
 
 
 def _arrays(batch: Any) -> dict[str, Array]:
-    """Return the columns of a record batch; missing numbers become NaN, everything else objects."""
+    """Return the columns of a record batch; missing numbers become NaN, other columns hold objects."""
     return {name: batch.column(j).to_numpy(zero_copy_only=False) for j, name in enumerate(batch.schema.names)}
 
 
 def _csr(n: int, parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
-    """Return CSR arrays from entries (row, feature, value); repeated entries are added up."""
+    """Return CSR arrays from entries (row, feature, value); duplicates are added up."""
     if not parts:
         return np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.empty(0)
     row, index, value = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -215,7 +216,7 @@ def _word(value: Any) -> str:
 
 
 def _floats(column: Array) -> tuple[Array, dict[int, str]]:
-    """Return the numbers of a column, NaN where there are none, and the errors by row."""
+    """Return the numbers of a column, NaN where a value is missing, and the errors by row."""
     wrong = {}
     if column.dtype.kind in "biuf":
         x = column.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Text formats: bytes cut at line ends and parsed in C++, block by block, by a thread that runs without Python."""
+"""The base of text formats: files are split at line ends and parsed in C++ by a thread, block by block."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from gossamer.validation import Array
 
 BLOCK = 1 << 20  # bytes of text in a block
-FIRST = 4  # times as much in the first block, which decides on labels, columns and steps
-LONGEST = 1 << 27  # bytes of a line
+FIRST = 4  # the first block is larger by this factor: it decides on labels, columns and steps
+LONGEST = 1 << 27  # bytes in a line
 
 
 class TextSource(Source):
-    """Rows from files of text. A format defines `_make_parser`; one with a header also `_preamble`."""
+    """Rows from text files. A format implements `_make_parser`, and `_preamble` if it has a header."""
 
     has_preamble = False
 
@@ -39,23 +39,23 @@ class TextSource(Source):
         self.rereadable = all(files.rereadable(path) for path in self.paths)
         self.block = BLOCK if block is None else block
         self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, min(max_features, 2**31 - 1))
-        self._parser: Any = None  # made when the first text is there; keeps what earlier files decided
+        self._parser: Any = None  # made when the first text is read; remembers what earlier files decided
 
     def _make_parser(self) -> Any:
         raise NotImplementedError
 
     def _preamble(self, text: bytes, path: str) -> int:
-        """Look at the first text of a file, which is not empty; return the number of bytes before the rows."""
+        """Look at the first text of a file; return how many bytes come before the rows."""
         return 0
 
     def _labels(self, label: Array) -> Array | None:
-        """Return the labels of a block, or None where there are none."""
+        """Return the labels of a block, or None if there are none."""
         import numpy as np
 
         return None if len(label) and np.isnan(label).all() else label
 
     def _width(self, width: int) -> int:
-        """Return the number of features, given the largest one in a block + 1."""
+        """Return the number of features, given one more than the largest in a block."""
         return width
 
     def _ahead(self, start: Position) -> Reading:
@@ -89,13 +89,11 @@ class TextSource(Source):
         path = self.paths[read.end.file]
         if read.rows is None:
             return self._lost(read, path)
+        from gossamer.sources.rows import Rows
+
         got, text = read.rows.arrays(), read.text or b""
         return Block(
-            got["starts"],
-            got["index"],
-            got["value"],
-            self._labels(got["label"]),
-            got["weight"],
+            Rows.of(got["starts"], got["index"], got["value"], self._labels(got["label"]), got["weight"]),
             self._width(got["width"]),
             read.end,
             read.share,
@@ -107,20 +105,22 @@ class TextSource(Source):
         """Return an empty block for a line that is too long to be read."""
         import numpy as np
 
+        from gossamer.sources.rows import Rows
+
         why, none = f"the line is longer than {LONGEST} bytes", np.empty(0)
         bad = BadLine(path, read.line + 1, LONGEST, why, bytes(read.text or b""))
-        return Block(np.zeros(1, np.int64), np.empty(0, np.int32), none, none, None, 0, read.end, bad=(bad,))
+        return Block(Rows.of(np.zeros(1, np.int64), np.empty(0, np.int32), none, none), 0, read.end, bad=(bad,))
 
 
 @record
 class Parsed:
-    """A parsed piece of text that becomes a block later: it needs no NumPy, which may still be loading."""
+    """A parsed piece of text that becomes a block later, as NumPy may still be loading."""
 
     rows: Any  # `_core.TextRows`, or None for a line that is too long
-    text: memoryview | None  # which bad lines and tags point into
-    line: int  # lines before it
+    text: memoryview | None  # the text, if bad lines or tags refer to it
+    line: int  # lines before the piece
     end: Position
-    share: float  # of the source read so far, 0 if it is not known
+    share: float  # fraction of the source read so far, 0 if unknown
 
 
 @record
@@ -138,11 +138,11 @@ class Opened:
 
 
 class Reading:
-    """The files of a source in order; when one is parsed, reading of the next one starts."""
+    """The files of a source, one after the other; the next one is opened while the last blocks of one are used."""
 
     def __init__(self, source: TextSource, start: Position) -> None:
         self._source, self._start = source, start
-        self._open: list[Opened | Exception | None] = []  # this file, and the next one if it was started
+        self._open: list[Opened | Exception | None] = []  # this file, and the next one if it has begun
         if start.file < len(source.paths):
             self._open.append(source._opened(start))
 

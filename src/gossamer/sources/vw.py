@@ -1,4 +1,4 @@
-"""Vowpal Wabbit text: named features, hashed or numbered in the order in which they come."""
+"""Vowpal Wabbit text: named features, hashed or numbered in the order in which they appear."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gossamer.sources.text import TextSource
 
 
 class Vw(TextSource):
-    """`label importance 'tag|namespace:scale name:value …` lines. `bits=0` numbers names as they come."""
+    """`label importance 'tag|namespace:scale name:value …` lines. `bits=0` numbers names in their order."""
 
     names: FeatureNames
 

@@ -1,4 +1,4 @@
-"""Batch solvers, one file each. They see only an `Objective`; see `gossamer.solvers.base` for what a solver is."""
+"""Batch solvers, one file each. A solver sees only an `Objective`; `base` defines what a solver is."""
 
 from __future__ import annotations
 
@@ -6,32 +6,22 @@ from typing import Any
 
 from gossamer.batch.objective import Objective
 from gossamer.batch.solvers import coordinate
+from gossamer.batch.solvers.base import SOLVERS
 from gossamer.batch.solvers.coordinate import CoordinateDescent
 from gossamer.batch.solvers.fista import FISTA
 from gossamer.batch.solvers.fobos import BatchFobos
 from gossamer.batch.solvers.interior_point import InteriorPoint
 from gossamer.batch.solvers.projected_gradient import ProjectedGradient
 from gossamer.batch.solvers.sparsa import SpaRSA
-from gossamer.registry import resolve as _resolve
 
 __all__ = ["FISTA", "BatchFobos", "CoordinateDescent", "InteriorPoint", "ProjectedGradient", "SpaRSA"]
-
-BY_NAME = {
-    "auto": FISTA,
-    "fobos": BatchFobos,
-    "sparsa": SpaRSA,
-    "fista": FISTA,
-    "projected_gradient": ProjectedGradient,
-    "coordinate": CoordinateDescent,
-    "interior_point": InteriorPoint,
-}
 
 
 def resolve(spec: Any, objective: Objective) -> Any:
     """Return the solver called `spec`; "auto" is chosen for the problem.
 
-    Coordinate descent where the penalty is a sum over features and the loss has a curvature, FISTA for the other smooth
-    problems, FOBOS for losses with kinks.
+    "auto" is coordinate descent if the penalty is a sum over features or blocks and the loss has a second derivative,
+    FISTA for other smooth problems, and FOBOS for losses with kinks.
     """
     if isinstance(spec, str) and spec == "auto":
         if not objective.smooth:
@@ -39,4 +29,4 @@ def resolve(spec: Any, objective: Objective) -> Any:
         if objective.mean.has_curvature and coordinate.goes_with(objective):
             return CoordinateDescent()
         return FISTA()
-    return _resolve(spec, BY_NAME, "solver", ("check", "iterates"))
+    return SOLVERS.resolve(spec)

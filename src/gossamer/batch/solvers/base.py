@@ -1,43 +1,36 @@
-"""What all solvers share.
+"""The base classes of solvers.
 
-A solver is a frozen setting with two verbs:
+A solver is a frozen record with two methods:
 
-- ``check(objective)`` raises, in words, if the problem is not one that it solves;
-- ``iterates(objective, W)`` yields better and better weights from W on, for ever: arrays W, or `Point` where loss and
-  gradient are at hand anyway. Stopping, printing and choosing the answer are the business of `gossamer.solving`.
+- ``check(objective)`` raises an error that says why, if it cannot solve the problem;
+- ``iterates(objective, W)`` yields better and better weights from W on, without end: arrays W, or `Point` if loss and
+  gradient are known. `gossamer.batch.driver` stops it, prints, and chooses the solution.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any, ClassVar
+import math
+from collections.abc import Callable, Iterator
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.validation import Array
+from gossamer.registry import Registry, Settings
+from gossamer.validation import Array, number
+
+Found = TypeVar("Found")
+SOLVERS = Registry("solver", ("check", "iterates"))
 
 
-class Solver:
-    """Settings as scikit-learn sees them, and the refusals that several solvers share."""
+class Solver(Settings):
+    """Settings as scikit-learn sees them, and checks that several solvers share."""
 
-    look_every: int = 1  # iterations between two certificates; a setting where iterations are cheap
-    patience: ClassVar[int] = 1  # how many of its iterations make one of `max_iter`
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the settings, for scikit-learn's ``solver__name``."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-
-    def set_params(self, **params: Any) -> Any:
-        """Change settings in place, for scikit-learn's grid search, which works on copies."""
-        changed = type(self)(**{**self.get_params(), **params})
-        for name, value in changed.get_params().items():
-            object.__setattr__(self, name, value)
-        return self
+    look_every: int = 1  # iterations between two certificates; a setting if iterations are cheap
+    patience: ClassVar[int] = 1  # how many of its iterations count as one for `max_iter`
 
     def check(self, objective: Objective) -> None:
-        """Raise if this solver does not solve the problem."""
+        """Raise if this solver cannot solve the problem."""
         raise NotImplementedError
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
@@ -45,14 +38,43 @@ class Solver:
         raise NotImplementedError
 
     def refuse(self, what: str, why: str, instead: str) -> ValueError:
-        """Return the error that says what does not go together, why, and what does."""
+        """Return the error that says what the solver does not handle, why, and what to use."""
         return ValueError(f"{type(self).__name__} does not go with {what}: {why} {instead}")
 
     def needs_a_slope(self, objective: Objective) -> None:
         """Raise if the loss has kinks."""
         if not objective.smooth:
-            name = type(objective.loss).__name__
-            raise self.refuse(name, "the loss has kinks.", "Use solver='fobos', or a smooth loss.")
+            raise self.refuse(objective.loss.label, "the loss has kinks.", "Use solver='fobos', or a smooth loss.")
+
+
+class FirstOrder(Solver):
+    """One gradient and one prox per iteration: cheap, so ten count as one, and the gap is computed now and then."""
+
+    patience = 10
+
+    def __post_init__(self) -> None:
+        number(self.look_every, "look_every", least=1)
+
+    def check(self, objective: Objective) -> None:
+        """Refuse losses with kinks."""
+        self.needs_a_slope(objective)
+
+
+def proximal_step(
+    objective: Objective, point: Point, lipschitz: float, look: Callable[[Array], tuple[float, Found]]
+) -> tuple[Found, float]:
+    """Return the result of `look` at V = prox(W − g/L, α/L), and L, doubled until f(V) is below its quadratic bound.
+
+    `look` returns f(V) and its result.
+    """
+    while True:
+        V = objective.prox(point.W - point.gradient / lipschitz, 1 / lipschitz)
+        moved = V - point.W
+        bound = point.loss + dot(point.gradient, moved) + lipschitz / 2 * dot(moved, moved)
+        loss, found = look(V)
+        if loss <= bound + 1e-14 * abs(point.loss) or not math.isfinite(2 * lipschitz):
+            return found, lipschitz
+        lipschitz *= 2
 
 
 def dot(a: Array, b: Array) -> float:

@@ -2,7 +2,7 @@
 
 Blocks are single weights (ℓ1, elastic net, …), rows of W (one feature over all outputs), or the user's groups. Every
 iteration is one proximal Newton step on a working set: the loss is replaced by its quadratic model, which is minimised
-block by block; see core/coordinate.hpp. For squared loss the model is exact.
+block by block; see core/batch/coordinate.hpp. For squared loss the model is exact.
 
 Friedman, Hastie, Tibshirani: Regularization paths for generalized linear models via coordinate descent, JSS 2010; Yuan,
 Ho, Lin: An improved GLMNET for ℓ1-regularized logistic regression, JMLR 2012.
@@ -16,15 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import _core, penalties
+from gossamer import _core
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver
+from gossamer.batch.solvers.base import SOLVERS, Solver
 from gossamer.validation import Array
 
-_SINGLE = (penalties.L1, penalties.L2Squared, penalties.Berhu, penalties.ElasticNet, penalties.NonNegativeL1)
-_BLOCKS = (penalties.GroupL2, penalties.GroupLInf, penalties.SparseGroupL2)
 
-
+@SOLVERS.part("coordinate")
 @dataclass(frozen=True)
 class CoordinateDescent(Solver):
     """Block coordinate descent with working sets, for losses with curvature and penalties that are sums over features.
@@ -45,10 +43,10 @@ class CoordinateDescent(Solver):
         """Refuse losses without curvature and penalties that couple features."""
         self.needs_a_slope(objective)
         if not objective.mean.has_curvature:
-            name = type(objective.loss).__name__
+            name = objective.loss.label
             raise self.refuse(name, "it needs the second derivative.", "Use solver='fista' or 'sparsa'.")
         if not goes_with(objective):
-            name = type(objective.penalty).__name__
+            name = objective.penalty.label
             raise self.refuse(name, "the penalty couples all features.", "Use solver='auto', 'fista' or 'sparsa'.")
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
@@ -68,7 +66,7 @@ class CoordinateDescent(Solver):
 
 
 def _next_share(now: Any, before: float) -> float:
-    """Return how well to solve the next model: roughly while the working set grows or steps are shortened."""
+    """Return the accuracy for the next model: low while the working set grows or steps are shortened."""
     if now.growing:
         return 0.8
     if now.step < 1:
@@ -78,45 +76,18 @@ def _next_share(now: Any, before: float) -> float:
 
 def make(objective: Objective) -> Any:
     """Return the compiled solver of a problem."""
-    penalty, data = objective.penalty, (objective.design, objective.mean)
-    weights = getattr(penalty, "weights", None)
-    if objective.outputs == 1 and _single(objective):
-        return _core.coordinate_solver(*data, *_compiled(penalty, objective.features), objective.fit_intercept)
-    groups = getattr(penalty, "parsed_groups", None)
-    members, starts = (None, None) if groups is None else (groups.members, groups.starts)
-    core, weights = (
-        (penalty._core(), weights) if isinstance(penalty, _BLOCKS) else _compiled(penalty, objective.features)
-    )
-    return _core.block_solver(*data, core, weights, members, starts, objective.fit_intercept)
-
-
-def _compiled(penalty: Any, features: int) -> tuple[Any, Any]:
-    """Return the compiled penalty on single numbers, and its weights."""
-    match penalty:
-        case penalties.NoPenalty():
-            return _core.L1(), np.zeros(features)
-        case penalties.Box():
-            return _core.Box(float(penalty.low), float(penalty.high)), None
-        case penalties.SparseGroupL2():  # on groups of one number: ρ|w| + (1 − ρ) ω |w|
-            weights = np.ones(features) if penalty.weights is None else penalty.weights
-            return _core.L1(), penalty.l1_ratio + (1 - penalty.l1_ratio) * weights
-        case penalties.GroupL2() | penalties.GroupLInf():
-            return _core.L1(), penalty.weights
-    return penalty._core(), penalty.weights
-
-
-def _single(objective: Objective) -> bool:
-    """Return whether the penalty is a sum over single weights, for one output."""
-    penalty = objective.penalty
-    if isinstance(penalty, penalties.Box):
-        return np.ndim(penalty.low) == np.ndim(penalty.high) == 0
-    if isinstance(penalty, _BLOCKS):  # groups of one number each are the ℓ1 norm
-        return penalty.parsed_groups is None
-    return isinstance(penalty, (*_SINGLE, penalties.NoPenalty))
+    data, features = (objective.design, objective.mean), objective.features
+    single = objective.penalty.single_form(features) if objective.outputs == 1 else None
+    if single is not None:
+        return _core.coordinate_solver(*data, *single, objective.fit_intercept)
+    blocks = objective.penalty.block_form(features)
+    assert blocks is not None
+    return _core.block_solver(*data, *blocks, objective.fit_intercept)
 
 
 def goes_with(objective: Objective) -> bool:
     """Return whether there is a compiled solver for the penalty."""
-    if objective.outputs == 1 and _single(objective):
+    penalty, features = objective.penalty, objective.features
+    if objective.outputs == 1 and penalty.single_form(features) is not None:
         return True
-    return isinstance(objective.penalty, (*_SINGLE, *_BLOCKS, penalties.NoPenalty))
+    return penalty.block_form(features) is not None

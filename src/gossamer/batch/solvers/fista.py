@@ -17,18 +17,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver, dot
-from gossamer.validation import Array, number
+from gossamer.batch.solvers.base import SOLVERS, FirstOrder, dot, proximal_step
+from gossamer.validation import Array
 
 
+@SOLVERS.part("fista", "auto")
 @dataclass(frozen=True)
-class FISTA(Solver):
+class FISTA(FirstOrder):
     """Accelerated proximal gradient with restarts, for smooth losses and every penalty.
 
     Parameters
     ----------
     look_every : int
-        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+        Iterations between two computations of the gap, and so between two lines of `verbose` or calls of callbacks.
 
     References
     ----------
@@ -44,27 +45,11 @@ class FISTA(Solver):
 
     look_every: int = 10
 
-    patience = 10
-
-    def __post_init__(self) -> None:
-        number(self.look_every, "look_every", least=1)
-
-    def check(self, objective: Objective) -> None:
-        """Refuse losses with kinks."""
-        self.needs_a_slope(objective)
-
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
         """Yield W_1, W_2 and so on."""
         lipschitz, theta, Y = objective.lipschitz(), 1.0, W
         while True:
-            point = objective.at(Y)
-            while True:
-                V = objective.prox(Y - point.gradient / lipschitz, 1 / lipschitz)
-                moved = V - Y
-                bound = point.loss + dot(point.gradient, moved) + lipschitz / 2 * dot(moved, moved)
-                if objective.loss_at(V) <= bound + 1e-14 * abs(point.loss) or not math.isfinite(2 * lipschitz):
-                    break
-                lipschitz *= 2
+            V, lipschitz = proximal_step(objective, objective.at(Y), lipschitz, lambda V: (objective.loss_at(V), V))
             if dot(Y - V, V - W) > 0:
                 theta = 1.0
             following = (1 + math.sqrt(1 + 4 * theta * theta)) / 2

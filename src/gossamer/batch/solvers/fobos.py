@@ -3,8 +3,8 @@
     V = W − η_t g(W);   W ← prox(V, η_{t+½} α)
 
 For a loss with Lipschitz gradient, η = 1/L and F(W_T) − F* ≤ 2LD²/T. For a loss with kinks (hinge, ε-insensitive,
-quantile) the steps decrease, and the slopes averaged over the iterations are the dual point of the certificate. Slow in
-both cases; it is what the others are measured by, and the only one for kinks.
+quantile) the steps decrease, and the slopes averaged over the iterations are the dual point of the certificate. Both
+are slow: it is the baseline of the other solvers, and the only one for losses with kinks.
 
 Duchi, Singer: Efficient online and batch learning using forward backward splitting, JMLR 2009, §2, Theorem 2 and
 Corollary 10.
@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver, dot
+from gossamer.batch.solvers.base import SOLVERS, FirstOrder, dot, proximal_step
 from gossamer.validation import Array, number
 
 
+@SOLVERS.part("fobos")
 @dataclass(frozen=True)
-class BatchFobos(Solver):
+class BatchFobos(FirstOrder):
     """Deterministic FOBOS: gradient steps and proxes, for every loss and every penalty.
 
     Parameters
@@ -35,7 +36,7 @@ class BatchFobos(Solver):
         with backtracking for smooth losses, and for those with kinks the distance covered so far over the root of
         the sum of squared gradients, which needs no constants.
     look_every : int
-        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+        Iterations between two computations of the gap, and so between two lines of `verbose` or calls of callbacks.
 
     References
     ----------
@@ -52,10 +53,8 @@ class BatchFobos(Solver):
     step: Any = "auto"
     look_every: int = 10
 
-    patience = 10
-
     def __post_init__(self) -> None:
-        number(self.look_every, "look_every", least=1)
+        super().__post_init__()
         if isinstance(self.step, str):
             if self.step not in ("auto", "theory"):
                 raise ValueError(f"step must be a number, 'auto' or 'theory'; {self.step!r} was given.")
@@ -63,8 +62,8 @@ class BatchFobos(Solver):
             number(self.step, "step", above=0)
 
     def check(self, objective: Objective) -> None:
-        """Every problem will do; "theory" needs a bound on the weights."""
-        if self.step == "theory" and not (objective.alpha > 0 or hasattr(objective.penalty, "radius")):
+        """Accept every problem; step="theory" needs a bound on the weights."""
+        if self.step == "theory" and not (objective.alpha > 0 or objective.penalty.radius is not None):
             raise ValueError("step='theory' needs a bound on the weights: alpha > 0 or a ball. Use step='auto'.")
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
@@ -96,7 +95,7 @@ class BatchFobos(Solver):
             return None
         if self.step != "theory":
             return float(self.step)
-        radius = getattr(objective.penalty, "radius", None)
+        radius = objective.penalty.radius
         f0 = objective.scale("duality gap")
         diameter = float(radius) if radius is not None else f0 / objective.alpha
         return diameter / (math.sqrt(7) * max(float(np.linalg.norm(point.gradient)), 1e-300))
@@ -104,15 +103,12 @@ class BatchFobos(Solver):
 
 def _steady(objective: Objective, W: Array) -> Iterator[Array | Point]:
     """Take steps of 1/L, with L doubled whenever f rises above its quadratic bound."""
-    lipschitz = objective.lipschitz()
-    point = objective.at(W)
+
+    def look(V: Array) -> tuple[float, Point]:
+        there = objective.at(V)
+        return there.loss, there
+
+    lipschitz, point = objective.lipschitz(), objective.at(W)
     while True:
-        while True:
-            V = objective.prox(point.W - point.gradient / lipschitz, 1 / lipschitz)
-            moved, there = V - point.W, objective.at(V)
-            bound = point.loss + dot(point.gradient, moved) + lipschitz / 2 * dot(moved, moved)
-            if there.loss <= bound + 1e-14 * abs(point.loss) or not math.isfinite(2 * lipschitz):
-                break
-            lipschitz *= 2
-        point = there
+        point, lipschitz = proximal_step(objective, point, lipschitz, look)
         yield point

@@ -5,12 +5,13 @@ With bounds u on the weights, −u ≤ w ≤ u, the problem is smooth, and the c
     t (f(w) + α Σ a_j u_j) − Σ log(u_j + w_j) − Σ log(u_j − w_j)
 
 for growing t. Newton's system in w, after u is eliminated, is (tH + D) dw = r with H = Xᵀ diag(h) X and a diagonal D;
-it is solved by preconditioned conjugate gradients to a share of the duality gap. The iterates have no zeros: those with
-a gradient inside the dual constraint are zero in what is handed out.
+it is solved by preconditioned conjugate gradients to a share of the duality gap. The iterates have no zeros: weights
+whose gradient is inside the dual constraint are set to zero in the points that are yielded.
 
-The baseline of the papers. Koh, Kim, Boyd: An interior-point method for large-scale ℓ1-regularized logistic regression,
-JMLR 2007; Kim, Koh, Lustig, Boyd, Gorinevsky: An interior-point method for large-scale ℓ1-regularized least squares,
-2007.
+It is the baseline of the papers.
+
+Koh, Kim, Boyd: An interior-point method for large-scale ℓ1-regularized logistic regression, JMLR 2007.
+Kim, Koh, Lustig, Boyd, Gorinevsky: An interior-point method for large-scale ℓ1-regularized least squares, 2007.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gossamer import losses, penalties
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver, dot
+from gossamer.batch.solvers.base import SOLVERS, Solver, dot
+from gossamer.losses import LOSSES
 from gossamer.validation import Array
 
 
+@SOLVERS.part("interior_point")
 @dataclass(frozen=True)
 class InteriorPoint(Solver):
     """Truncated Newton interior point, for ℓ1 with logistic or squared loss and one output.
@@ -46,10 +48,11 @@ class InteriorPoint(Solver):
     def check(self, objective: Objective) -> None:
         """Refuse all but ℓ1 with logistic or squared loss, one output, positive strengths."""
         instead = "Use solver='auto'."
-        if not isinstance(objective.loss, (losses.Logistic, losses.Squared)):
-            raise self.refuse(type(objective.loss).__name__, "it is for logistic and squared loss.", instead)
-        if not isinstance(objective.penalty, penalties.L1):
-            raise self.refuse(type(objective.penalty).__name__, "it is for the ℓ1 norm.", instead)
+        if not objective.loss.for_interior_point:
+            known = [name for name, make in LOSSES.items() if make.for_interior_point]
+            raise self.refuse(objective.loss.label, f"it is for {' and '.join(known)} loss.", instead)
+        if not objective.penalty.is_l1:
+            raise self.refuse(objective.penalty.label, "it is for the ℓ1 norm.", instead)
         if objective.outputs != 1:
             raise self.refuse(f"{objective.outputs} outputs", "it is for one.", instead)
         weights = objective.penalty.weights
@@ -98,7 +101,7 @@ class InteriorPoint(Solver):
 
     @staticmethod
     def _diagonal(objective: Objective, h: Array) -> Array:
-        """Return a stand-in for the diagonal of H: the mean curvature times the mean square of each column."""
+        """Return the diagonal of Xᵀ diag(h) X, Σ_i h_i x_ij²: that of H but for what the intercept takes away."""
         squares = np.empty(objective.features)
         objective.design.weighted_squares(h[:, 0].copy(), squares)
         return squares

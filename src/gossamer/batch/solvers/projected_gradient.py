@@ -2,7 +2,7 @@
 
     W_{t+1} = Π(W_t − g_t/a),     a from Barzilai and Borwein, doubled until f has fallen enough.
 
-It is forward-backward splitting with a set as the penalty, and f never rises.
+It is forward-backward splitting with a set as the penalty, and f never increases.
 
 Duchi, Shalev-Shwartz, Singer, Chandra: Efficient projections onto the ℓ1-ball, ICML 2008; Birgin, Martínez, Raydan:
 Nonmonotone spectral projected gradient methods, SIAM J. Optimization 2000.
@@ -14,19 +14,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver
+from gossamer.batch.solvers.base import SOLVERS, FirstOrder
 from gossamer.batch.solvers.sparsa import barzilai_borwein
-from gossamer.validation import Array, number
+from gossamer.validation import Array
 
 
+@SOLVERS.part("projected_gradient")
 @dataclass(frozen=True)
-class ProjectedGradient(Solver):
+class ProjectedGradient(FirstOrder):
     """Projected gradient with line search, for smooth losses over a set.
 
     Parameters
     ----------
     look_every : int
-        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+        Iterations between two computations of the gap, and so between two lines of `verbose` or calls of callbacks.
 
     References
     ----------
@@ -44,16 +45,11 @@ class ProjectedGradient(Solver):
 
     look_every: int = 5
 
-    patience = 10
-
-    def __post_init__(self) -> None:
-        number(self.look_every, "look_every", least=1)
-
     def check(self, objective: Objective) -> None:
         """Refuse penalties that are not sets, and losses with kinks."""
-        self.needs_a_slope(objective)
-        if not getattr(objective.penalty, "is_set", False):
-            name = type(objective.penalty).__name__
+        super().check(objective)
+        if not objective.penalty.is_set:
+            name = objective.penalty.label
             raise self.refuse(name, "it projects, and that is not a set.", "Use solver='auto', or a set as L1Ball.")
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:

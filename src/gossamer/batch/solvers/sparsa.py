@@ -17,20 +17,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.batch.objective import Objective, Point
-from gossamer.batch.solvers.base import Solver, dot
+from gossamer.batch.solvers.base import SOLVERS, FirstOrder, dot
 from gossamer.validation import Array, number
 
 
+@SOLVERS.part("sparsa")
 @dataclass(frozen=True)
-class SpaRSA(Solver):
+class SpaRSA(FirstOrder):
     """Proximal steps of Barzilai and Borwein's length, for smooth losses and every penalty.
 
     Parameters
     ----------
     memory : int
-        How many of the last values of F a new one may be measured by, 1 for F that never rises.
+        A step must improve on the largest of this many last values of F; with 1, F never increases.
     look_every : int
-        How many iterations there are between two looks at the gap: two lines of `verbose`, two calls of callbacks.
+        Iterations between two computations of the gap, and so between two lines of `verbose` or calls of callbacks.
 
     References
     ----------
@@ -47,15 +48,9 @@ class SpaRSA(Solver):
     memory: int = 6
     look_every: int = 5
 
-    patience = 10
-
     def __post_init__(self) -> None:
         number(self.memory, "memory", least=1)
-        number(self.look_every, "look_every", least=1)
-
-    def check(self, objective: Objective) -> None:
-        """Refuse losses with kinks."""
-        self.needs_a_slope(objective)
+        super().__post_init__()
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
         """Yield the points W_1, W_2 and so on."""
@@ -76,7 +71,7 @@ def barzilai_borwein(objective: Objective, W: Array, memory: int, sufficient: fl
             if value <= max(recent) - sufficient / 2 * inverse * dot(moved, moved) or inverse > 1e4 * most:
                 break
             if value <= max(recent) + 1e-15 * abs(point.loss) and np.abs(moved).max(initial=0.0) < 1e-12:
-                break  # rounding decides
+                break  # the difference is rounding error
             inverse *= 2
         turned = dot(moved, there.gradient - point.gradient)
         size = dot(moved, moved)

@@ -1,0 +1,127 @@
+#include "base/lines.hpp"
+
+#include <algorithm>
+
+namespace gossamer {
+
+namespace {
+
+template <class T>
+void transpose(const SparseLines<T>& from, std::span<const std::int32_t> kept, std::size_t count, unsigned,
+               OwnedLines& made) {
+  auto& starts = made.starts;
+  auto& values = made.values<T>();
+  const auto place = [&](std::int64_t e) {
+    return kept.empty() ? from.index[e] : kept[static_cast<std::size_t>(from.index[e])];
+  };
+  starts.assign(count + 1, 0);
+  for (std::int64_t e = from.starts[0]; e < from.starts[from.count]; ++e) {
+    const std::int32_t to = place(e);
+    if (to >= 0) ++starts[static_cast<std::size_t>(to) + 1];
+  }
+  for (std::size_t c = 0; c < count; ++c) starts[c + 1] += starts[c];
+  made.index.resize(static_cast<std::size_t>(starts[count]));
+  values.resize(made.index.size());
+  std::vector<std::int64_t> next(starts.begin(), starts.end() - 1);
+  for (std::size_t l = 0; l < from.count; ++l) {
+    for (std::int64_t e = from.starts[l]; e < from.starts[l + 1]; ++e) {
+      const std::int32_t to = place(e);
+      if (to < 0) continue;
+      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(to)]++);
+      made.index[at] = static_cast<std::int32_t>(l);
+      values[at] = from.value[e];
+    }
+  }
+  made.lines = SparseLines<T>{count, from.count, starts.data(), made.index.data(), values.data()};
+}
+
+template <class T>
+void transpose(const DenseLines<T>& from, std::span<const std::int32_t> kept, std::size_t count, unsigned threads,
+               OwnedLines& made) {
+  auto& values = made.values<T>();
+  values.resize(count * from.count);
+  in_parts(from.count, 64, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = 0; j < from.length; ++j) {
+      const std::int64_t to = kept.empty() ? static_cast<std::int64_t>(j) : kept[j];
+      if (to < 0) continue;
+      T* out = values.data() + static_cast<std::size_t>(to) * from.count;
+      for (std::size_t i = begin; i < end; ++i) out[i] = from.value[i * from.length + j];
+    }
+  });
+  made.lines = DenseLines<T>{count, from.count, values.data()};
+}
+
+template <class T>
+void copy(const SparseLines<T>& from, std::span<const std::int64_t> which, OwnedLines& made) {
+  auto& values = made.values<T>();
+  made.starts.push_back(0);
+  for (const std::int64_t l : which) {
+    const std::int64_t begin = from.starts[l], end = from.starts[l + 1];
+    made.index.insert(made.index.end(), from.index + begin, from.index + end);
+    values.insert(values.end(), from.value + begin, from.value + end);
+    made.starts.push_back(static_cast<std::int64_t>(values.size()));
+  }
+  made.lines = SparseLines<T>{which.size(), from.length, made.starts.data(), made.index.data(), values.data()};
+}
+
+template <class T>
+void copy(const DenseLines<T>& from, std::span<const std::int64_t> which, OwnedLines& made) {
+  auto& values = made.values<T>();
+  for (const std::int64_t l : which) {
+    const T* line = from.value + static_cast<std::size_t>(l) * from.length;
+    values.insert(values.end(), line, line + from.length);
+  }
+  made.lines = DenseLines<T>{which.size(), from.length, values.data()};
+}
+
+}  // namespace
+
+std::unique_ptr<OwnedLines> transposed(const Lines& lines, std::span<const std::int32_t> kept, std::size_t count,
+                                       unsigned threads) {
+  auto made = std::make_unique<OwnedLines>();
+  std::visit([&](const auto& l) { transpose(l, kept, count, threads, *made); }, lines);
+  return made;
+}
+
+std::unique_ptr<OwnedLines> copied(const Lines& lines, std::span<const std::int64_t> which) {
+  auto made = std::make_unique<OwnedLines>();
+  std::visit([&](const auto& l) { copy(l, which, *made); }, lines);
+  return made;
+}
+
+void Lines::gather(std::size_t line, const double* V, std::size_t k, double* out) const {
+  if (k == 1) {
+    *out = dot(line, V);
+    return;
+  }
+  std::fill_n(out, k, 0.0);
+  each(line, [=](std::size_t i, double x) {
+    if (x == 0) return;
+    for (std::size_t r = 0; r < k; ++r) out[r] += x * V[i * k + r];
+  });
+}
+
+void Lines::scatter(std::size_t line, const double* w, std::size_t k, double* out) const {
+  if (k == 1) return each(line, [=, by = *w](std::size_t i, double x) { out[i] += x * by; });
+  each(line, [=](std::size_t i, double x) {
+    if (x == 0) return;
+    for (std::size_t r = 0; r < k; ++r) out[i * k + r] += x * w[r];
+  });
+}
+
+void product(const Lines& lines, std::span<const double> in, std::size_t k, std::span<double> out, unsigned threads) {
+  std::visit(
+      [&](const auto& of_one) {  // looked up once: lines may be short
+        in_line_parts(lines, k, threads, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t l = begin; l < end; ++l) {
+            if (k == 1)
+              out[l] = of_one.dot(l, in.data());
+            else
+              lines.gather(l, in.data(), k, out.data() + l * k);
+          }
+        });
+      },
+      lines);
+}
+
+}  // namespace gossamer

@@ -1,0 +1,77 @@
+// What descent over single weights and over blocks share (coordinate.hpp): the working set, the line search, how far
+// the model is trusted.
+#pragma once
+
+#include <vector>
+
+#include "base/blocks.hpp"
+#include "batch/coordinate.hpp"
+
+namespace gossamer {
+
+// A penalty on one block with the block's weight. A set has the value 0: iterates do not leave it.
+class BlockPenalty {
+ public:
+  virtual ~BlockPenalty() = default;
+  virtual double value(std::span<const double> w, double weight) const = 0;
+};
+
+class NewtonSolver : public CoordinateSolver {
+ public:
+  Standing start(std::span<const double> W, std::span<const double> b, double alpha) override;
+  Standing round(double alpha, double share, std::size_t max_epochs) override;
+  std::span<const double> weights() const override { return W_; }
+  std::span<const double> intercept() const override { return b_; }
+  std::span<const double> slopes() const override { return S_; }
+  std::span<const double> gradient() const override { return G_; }
+
+ protected:
+  // The first working set has at least `room` blocks; trust in the model begins with `damping`.
+  NewtonSolver(const Design& design, const SummedLoss& loss, const BlockPenalty& penalty,
+               std::span<const double> weights, std::span<const std::int64_t> members,
+               std::span<const std::int64_t> starts, bool fit_intercept, std::size_t room, double damping);
+
+  // How far every block is from its optimum, into violation_; the largest.
+  virtual double measure(double alpha) = 0;
+  // The model at W for the working set: curvatures in H_, and what else descent needs.
+  virtual void model() = 0;
+  // Minimises the model from new_ until the violation is at most `enough`: new_ and step_b_. Returns the epochs.
+  virtual std::size_t descend(double alpha, double enough, double violation, std::size_t max_epochs) = 0;
+
+  std::size_t size(std::size_t b) const {
+    return starts_.empty() ? 1 : static_cast<std::size_t>(starts_[b + 1] - starts_[b]);
+  }
+  std::size_t feature(std::size_t b, std::size_t m) const {
+    return starts_.empty() ? b : static_cast<std::size_t>(members_[static_cast<std::size_t>(starts_[b]) + m]);
+  }
+  double weight(std::size_t b) const { return a_.empty() ? 1.0 : a_[b]; }
+
+  Lines x_;
+  unsigned threads_;
+  const SummedLoss& loss_;
+  std::vector<double> a_;  // one weight per block, or none
+  std::vector<std::int64_t> members_, starts_;
+  bool fit_intercept_, growing_ = false;
+  std::size_t n_, k_, room_;
+  double value_ = 0, first_damping_,
+         damping_ = 0;              // damping: how much more curved than the model the loss is taken for
+  std::vector<double> b_, step_b_;  // k: the intercept, and how the step moves it
+  std::vector<double> W_, G_;       // d × k
+  std::vector<double> Z_, S_, h_;   // n × k: margins, slopes, curvatures
+  Hessians H_;
+  std::vector<double> violation_;               // one per block
+  std::vector<std::size_t> working_, offsets_;  // blocks, and where each begins in new_
+  std::vector<double> old_, new_;               // W and W + D on the working set
+
+ private:
+  bool is_zero(std::size_t b) const;
+  void choose();
+  void settle();
+  double line_search(double alpha);
+  void trust(double share, double kept);
+
+  const BlockPenalty& penalty_;
+  std::vector<std::size_t> candidates_;
+};
+
+}  // namespace gossamer

@@ -1,0 +1,304 @@
+// Steps of its own for every feature j, from s_j = Σ ‖g_j‖² and m_j, the largest |x_j| so far:
+//
+//     AdaGrad, primal   w ← prox(w − c_j g_j, c_j α), c_j = η / (m_j √s_j)       (Duchi, Hazan & Singer 2011)
+//     AdaGrad, dual     w = prox(−c_j G_j, c_j t α)
+//     FTRL-Proximal     the same with c_j = η / (β + √s_j), and G gains −σ w in each round so that w_t is the centre
+//                       (McMahan 2011)
+//
+// Dividing by m_j makes AdaGrad free of the scale of the feature. When m_j grows, the weight shrinks by the same ratio,
+// before it is used (Ross, Mineiro & Langford 2013). The penalty must be a sum over features (rows of W).
+#include "online/buffered.hpp"
+#include "online/hot.hpp"
+#include "online/trail.hpp"
+
+namespace gossamer {
+
+namespace {
+
+// No rate may be infinite: where nothing was learned the sums are zero, and zero must come out.
+inline double safe(double divisor) { return std::max(divisor, 1e-150); }
+
+// Σ_r (x slope_r)²
+[[gnu::always_inline]] inline double squared(double x, const double* slope, std::size_t k) {
+  double sum = 0;
+  for (std::size_t r = 0; r < k; ++r) sum += (x * slope[r]) * (x * slope[r]);
+  return sum;
+}
+
+// The primal form: between touches a feature has rounds with one and the same s. A slot: the round it is up to date
+// with, s of each lane, m, the step of each lane, the weights.
+class AdaptiveRule final : public BufferedRule {
+ public:
+  AdaptiveRule(AnyPenalty penalty, const Setup& s)
+      : BufferedRule(std::move(penalty), s, 2 + 2 * s.lanes() + s.cells()) {
+    if (starts_at_zero()) return;
+    for (std::size_t j = 0; j < features_; ++j) read(j, slot(j) + weights());
+  }
+
+  void margins(const Row& row, double step, double* z) override {
+    eta_ = step;
+    load(here_, row.index);
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      double* at = slot(row[n]);
+      at[0] = rounds_;
+      if (const double size = std::fabs(row.x[n]); size > at[1 + m_]) rescale(at, row.index[n], n, size);
+    }
+    add_up(row, z);
+  }
+  void learn(const Row& row, const double* slope) override {
+    by_size([&, eta = eta_](auto m, auto k) {
+      const double *w = here_.w.data(), *pace = paces_.data();
+      double* slots = slot(0);
+      for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
+        double *at = slots + row[n] * (2 + 2 * m + m * k), *s = at + 1, *step = at + 2 + m, *to = step + m,
+               x = row.x[n];
+        side_by_side(m, [=, largest = at[1 + m]](std::size_t i) {
+          s[i] += squared(x, slope + i * k, k);
+          step[i] = eta * pace[i] / safe(largest * std::sqrt(s[i]));
+          for (std::size_t c = i * k; c < (i + 1) * k; ++c) to[c] = w[c] - step[i] * x * slope[c];
+        });
+      }
+    });
+    rounds_ += 1;
+  }
+  void read(std::size_t j, double* w) const override {
+    const auto feature = static_cast<std::int32_t>(j);
+    load(for_reading(), {&feature, 1});
+    std::copy_n(for_reading().w.data(), cells_, w);
+  }
+  void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", slots_); }
+  bool has_paths() const override { return true; }
+  void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
+    for (std::size_t n = 0; n < features.size(); ++n, sums += k_) {
+      const auto j = static_cast<std::size_t>(features[n]);
+      const double* at = slot(j);
+      penalty_->add_repeats({at + weights(), k_}, j, away[n], alphas_[0] * at[2 + m_], sums);
+    }
+  }
+  void settle() override {
+    for (std::size_t j = 0; j < features_; ++j) read(j, slot(j) + weights()), slot(j)[0] = rounds_;
+  }
+  const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
+    const double *at = slot(j), *w = at + weights() + lane * k_;
+    numbers.insert(numbers.end(), {at[0], at[1 + lane], at[1 + m_], at[2 + m_ + lane]});
+    numbers.insert(numbers.end(), w, w + k_);
+    return "slots";
+  }
+
+ private:
+  double eta_ = 0, rounds_ = 0;
+
+  std::size_t weights() const { return 2 + 2 * m_; }
+  void load(Buffer& b, std::span<const std::int32_t> features) const {
+    make_room(b, features.size());
+    by_size([&, rounds = rounds_](auto m, auto k) {
+      const double *slots = slot(0), *alpha = alphas_.data();
+      double *w = b.w.data(), *s = b.s.data(), *missed = b.per.data();
+      for (std::size_t n = 0; n < features.size(); ++n, w += m * k, s += m) {
+        const double *at = slots + static_cast<std::size_t>(features[n]) * (2 + 2 * m + m * k), *step = at + 2 + m;
+        missed[n] = rounds - at[0];
+        side_by_side(m, [=](std::size_t i) { s[i] = alpha[i] * step[i]; });
+        side_by_side(m * k, [=](std::size_t c) { w[c] = step[m + c]; });
+      }
+    });
+    penalty_->repeat(rows(b, features), b.per.data(), b.s.data());
+  }
+  // A larger value than ever: the weights shrink to what they would be had it been known from the start.
+  void rescale(double* at, std::int32_t j, std::size_t n, double size) {
+    const double ratio = at[1 + m_] / size;
+    at[1 + m_] = size;
+    if (ratio == 0) return;
+    for (std::size_t i = 0; i < m_; ++i) at[2 + m_ + i] *= ratio;
+    double* w = &here_.w[n * cells_];
+    for (std::size_t c = 0; c < cells_; ++c) w[c] *= ratio;
+    if (!penalty_->facts().constrains) return;
+    std::fill_n(here_.s.begin(), m_, 0.0);
+    penalty_->prox({w, m_, k_, k_, &j, m_}, here_.s.data());
+  }
+};
+
+// The two dual forms, any penalty, any number of lanes. A slot: s of each lane; m (FTRL: √s of each lane); c of each
+// lane; G.
+template <bool Proximal>
+class AdaptiveDualRule final : public BufferedRule {
+ public:
+  AdaptiveDualRule(AnyPenalty penalty, const Setup& s, double beta)
+      : BufferedRule(std::move(penalty), s, rates(s.lanes()) + s.lanes() + s.cells()), beta_(beta) {}
+
+  void margins(const Row& row, double step, double* z) override {
+    eta_ = step;
+    for (std::size_t n = 0; n < row.size() && !Proximal; ++n) {
+      double *at = slot(row[n]), size = std::fabs(row.x[n]);
+      if (size <= at[m_]) continue;  // larger than ever: known before it is used
+      for (std::size_t i = 0; i < m_; ++i) at[rates(m_) + i] *= at[m_] / size;
+      at[m_] = size;
+    }
+    load(here_, row.index, rounds_);
+    add_up(row, z);
+  }
+  void learn(const Row& row, const double* slope) override {
+    by_size([&, step = eta_, beta = beta_](auto m, auto k) {
+      const double *w = here_.w.data(), *pace = paces_.data();
+      double* slots = slot(0);
+      for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
+        double *s = slots + row[n] * (rates(m) + m + m * k), *other = s + m, *rate = s + rates(m), *sum = rate + m;
+        side_by_side(m, [=, x = row.x[n], largest = *other](std::size_t i) {
+          s[i] += squared(x, slope + i * k, k);
+          const double root = std::sqrt(s[i]), eta = step * pace[i];
+          const double sigma = Proximal ? (root - other[i]) / eta : 0.0;
+          if (Proximal) other[i] = root;
+          rate[i] = eta / safe(Proximal ? beta + root : largest * root);
+          for (std::size_t c = i * k; c < (i + 1) * k; ++c) sum[c] += x * slope[c] - sigma * w[c];
+        });
+      }
+    });
+    rounds_ += 1;
+  }
+  void read(std::size_t j, double* w) const override {
+    const auto feature = static_cast<std::int32_t>(j);
+    load(for_reading(), {&feature, 1}, rounds_);
+    std::copy_n(for_reading().w.data(), cells_, w);
+  }
+  void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", slots_); }
+  bool has_paths() const override { return true; }
+  // Where rounds add up, the weights after t rounds are t rounds of prox(·, cα) on −cG.
+  void add_paths(std::span<const std::int32_t> features, const double* away, double* total) const override {
+    for (std::size_t n = 0; n < features.size(); ++n, total += k_) {
+      const auto j = static_cast<std::size_t>(features[n]);
+      const double before = rounds_ - away[n];
+      Buffer& b = for_reading();
+      load(b, {&features[n], 1}, before);
+      if (penalty_->facts().adds_up) {
+        penalty_->add_repeats({b.w.data(), k_}, j, away[n], slot(j)[rates(1)] * alphas_[0], total);
+        continue;
+      }
+      for (double t = before + 1; t <= rounds_; ++t) {
+        load(b, {&features[n], 1}, t);
+        if (all_zero({b.w.data(), k_})) break;
+        for (std::size_t r = 0; r < k_; ++r) total[r] += b.w[r];
+      }
+    }
+  }
+  const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
+    const double *at = slot(j), *rate = at + rates(m_), *sum = rate + m_ + lane * k_;
+    numbers.insert(numbers.end(), {at[lane], at[m_ + (Proximal ? lane : 0)], rate[lane]});
+    numbers.insert(numbers.end(), sum, sum + k_);
+    return "slots";
+  }
+
+ private:
+  double beta_, eta_ = 0, rounds_ = 0;
+
+  static constexpr std::size_t rates(std::size_t m) { return m + (Proximal ? m : 1); }  // where they are in a slot
+  void load(Buffer& b, std::span<const std::int32_t> features, double t) const {
+    make_room(b, features.size());
+    by_size([&](auto m, auto k) {
+      const double *slots = slot(0), *alpha = alphas_.data();
+      double *w = b.w.data(), *s = b.s.data();
+      for (std::size_t n = 0; n < features.size(); ++n, w += m * k, s += m) {
+        const double* rate = slots + static_cast<std::size_t>(features[n]) * (rates(m) + m + m * k) + rates(m);
+        side_by_side(m, [=](std::size_t i) {
+          s[i] = rate[i] * (t * alpha[i]);
+          for (std::size_t c = i * k; c < (i + 1) * k; ++c) w[c] = -rate[i] * rate[m + c];
+        });
+      }
+    });
+    penalty_->prox(rows(b, features), b.s.data());
+  }
+};
+
+// AdaGrad's dual form with ℓ1 and one output. A slot: s, m, c, G.
+class AdaptiveDualL1 final : public Looped<AdaptiveDualL1, HotRule> {
+ public:
+  AdaptiveDualL1(const Weights& weights, const Setup& s)
+      : Looped(weights, s, 4), alpha_(s.alpha()), pace_(s.paces[0]) {}
+
+  void margins(const Row& row, double step, double* z) override { look(row, step, z); }
+  void learn(const Row& row, const double* slope) override { move(row, slope); }
+
+  template <class T>
+  void look(const RowOf<T>& row, double step, double* z) {
+    eta_ = step;
+    const double a = rounds_ * alpha_, *weights = given_weights();
+    double* slots = &slots_[0];
+    const Quad all = spread_four(a);
+    for (std::size_t n = 0; n < row.size(); ++n) {  // larger than ever: known before it is used
+      double *at = slots + 4 * row[n], size = std::fabs(static_cast<double>(row.x[n]));
+      if (size > at[1]) at[2] *= at[1] / size, at[1] = size;
+    }
+    *z += peek_all(
+        row,
+        [=](const std::int32_t* j) {
+          const Quad c = gather(slots + 2, j, 4);
+          return soft(-c * gather(slots + 3, j, 4), c * times_weights(all, weights, j));
+        },
+        [=, this](std::size_t j) { return weight(slots + 4 * j, a, j); });
+  }
+  template <class T>
+  void move(const RowOf<T>& row, const double* slope) {
+    const double g = *slope, eta = eta_ * pace_;
+    double* slots = &slots_[0];
+    const Quad slopes = spread_four(g), etas = spread_four(eta);
+    const auto one = [=](std::size_t j, double, double x) {
+      double *at = slots + 4 * j, squares = (x * g) * (x * g);
+      if (squares == 0) return;
+      at[3] += x * g, at[0] += squares;
+      at[2] = eta / (at[1] * std::sqrt(at[0]));
+    };
+    move_all(
+        row,
+        [=](const std::int32_t* j, Quad w, Quad x) {
+          const Quad by = x * slopes, squares = by * by;
+          if (!(least(squares) > 0)) {
+            for (int n = 0; n < 4; ++n) one(static_cast<std::size_t>(j[n]), w[n], x[n]);
+            return;
+          }
+          const Quad s = gather(slots, j, 4) + squares, sum = gather(slots + 3, j, 4) + by;
+          const Quad c = etas / (gather(slots + 1, j, 4) * root(s));
+          for (int n = 0; n < 4; ++n) {
+            double* at = slots + 4 * static_cast<std::size_t>(j[n]);
+            at[0] = s[n], at[2] = c[n], at[3] = sum[n];
+          }
+        },
+        one);
+    rounds_ += 1;
+  }
+  void read(std::size_t j, double* w) const override { *w = weight(&slots_[4 * j], rounds_ * alpha_, j); }
+  void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", slots_); }
+  bool has_paths() const override { return true; }
+  void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
+    for (std::size_t n = 0; n < features.size(); ++n) {
+      const auto j = static_cast<std::size_t>(features[n]);
+      const double *at = &slots_[4 * j], c = at[2], a = alpha_ * weight_of(weights_, j);
+      const double start = c * (std::fabs(at[3]) - a * (rounds_ - away[n]));
+      if (start > 0) sums[n] -= std::copysign(arithmetic_sum(start, c * a, away[n]), at[3]);
+    }
+  }
+
+ private:
+  double alpha_, pace_, eta_ = 0, rounds_ = 0;
+
+  double weight(const double* at, double a, std::size_t j) const {
+    return soft(-at[2] * at[3], at[2] * (a * weight_of(weights_, j)));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> AdaGradPrimal::rule(AnyPenalty penalty, const Setup& setup) const {
+  return std::make_unique<AdaptiveRule>(std::move(penalty), setup);
+}
+
+std::unique_ptr<Rule> AdaGradDual::rule(AnyPenalty penalty, const Setup& setup) const {
+  return std::make_unique<AdaptiveDualRule<false>>(std::move(penalty), setup, 0.0);
+}
+
+std::unique_ptr<Rule> AdaGradDual::hot(const Weights& weights, const Setup& setup) const {
+  return plain_or_averaged(std::make_unique<AdaptiveDualL1>(weights, setup), setup);
+}
+
+std::unique_ptr<Rule> Ftrl::rule(AnyPenalty penalty, const Setup& setup) const {
+  return std::make_unique<AdaptiveDualRule<true>>(std::move(penalty), setup, beta);
+}
+
+}  // namespace gossamer

@@ -1,0 +1,105 @@
+// What the rules for any penalty share: a buffer with the rows of an example's features, which the penalty is called on
+// once, and loops over its cells. A row of the buffer is [lane][output].
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+#include "base/side_by_side.hpp"
+#include "online/methods.hpp"
+
+namespace gossamer {
+
+class BufferedRule : public Rule {
+ public:
+  void prefetch(std::span<const std::int32_t> features) const override {
+    for (const std::int32_t j : features) {
+      const auto* bytes = reinterpret_cast<const char*>(slot(static_cast<std::size_t>(j)));
+      for (std::size_t at = 0; at < stride_ * sizeof(double); at += 64) __builtin_prefetch(bytes + at, 1);
+    }
+  }
+
+ protected:
+  BufferedRule(AnyPenalty penalty, const Setup& setup, std::size_t stride)
+      : penalty_(std::move(penalty)),
+        features_(setup.features),
+        m_(setup.lanes()),
+        k_(setup.outputs),
+        cells_(setup.cells()),
+        stride_(stride),
+        alphas_(setup.alphas),
+        paces_(setup.paces),
+        slots_(setup.features * stride) {}
+
+  AnyPenalty penalty_;
+  std::size_t features_, m_, k_, cells_, stride_;
+  std::vector<double> alphas_, paces_;
+  Slots slots_;
+
+  // The rows of some features: their weights, the s of each row, a number per feature, some per lane.
+  struct Buffer {
+    std::vector<double> w, s, per, lane;
+  };
+  Buffer here_;                   // of the example at hand
+  static Buffer& for_reading() {  // several threads may read a learner
+    thread_local Buffer buffer;
+    return buffer;
+  }
+
+  double* slot(std::size_t j) { return &slots_[j * stride_]; }
+  const double* slot(std::size_t j) const { return &slots_[j * stride_]; }
+
+  void make_room(Buffer& b, std::size_t n) const {
+    if (b.per.size() < n) b.per.resize(2 * n);
+    if (b.s.size() < n * m_) b.s.resize(2 * n * m_);
+    if (b.w.size() < n * cells_) b.w.resize(2 * n * cells_);
+  }
+  // All rows of a buffer, and those of one lane.
+  Rows rows(Buffer& b, std::span<const std::int32_t> features) const {
+    return {b.w.data(), features.size() * m_, k_, k_, features.data(), m_};
+  }
+  Rows lane(Buffer& b, std::span<const std::int32_t> features, std::size_t i) const {
+    return {b.w.data() + i * k_, features.size(), k_, cells_, features.data()};
+  }
+  // z += Σ x W; one output is summed in several registers, so that no addition waits for the one before.
+  void add_up(const Row& row, double* z) const {
+    const double *x = row.x, *w = here_.w.data();
+    if (cells_ == 1) {
+      double sums[4] = {};
+      std::size_t n = 0;
+      for (; n + 4 <= row.size(); n += 4) {
+        for (std::size_t r = 0; r < 4; ++r) sums[r] += x[n + r] * w[n + r];
+      }
+      for (; n < row.size(); ++n) sums[0] += x[n] * w[n];
+      *z += (sums[0] + sums[2]) + (sums[1] + sums[3]);
+      return;
+    }
+    for_this_processor([&, cells = cells_] {
+      for (std::size_t n = 0; n < row.size(); ++n, w += cells) {
+        side_by_side(cells, [=, by = x[n]](std::size_t c) { z[c] += by * w[c]; });
+      }
+    });
+  }
+  // f(lanes, outputs), compiled for one of them or of both too: loops over one number take longer than what they do.
+  template <class F>
+  void by_size(F f) const {
+    constexpr std::integral_constant<std::size_t, 1> one;
+    for_this_processor([&] { cells_ == 1 ? f(one, one) : k_ == 1 ? f(m_, one) : f(m_, k_); });
+  }
+  // Where zero is not allowed the weights start at the nearest that is.
+  bool starts_at_zero() const {
+    std::vector<double> w(1);
+    const double s = 0;
+    for (std::size_t j = 0; j < features_ && penalty_->facts().constrains; ++j) {
+      const auto feature = static_cast<std::int32_t>(j);
+      w[0] = 0;
+      penalty_->prox({w.data(), 1, 1, 1, &feature}, &s);
+      if (w[0] != 0) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace gossamer

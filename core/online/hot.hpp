@@ -1,0 +1,88 @@
+// What the hot rules share: the ℓ1 norm with one output, four features at a time.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/pack.hpp"
+#include "base/side_by_side.hpp"
+#include "online/averaged.hpp"
+#include "online/loop.hpp"
+#include "online/methods.hpp"
+
+namespace gossamer {
+
+// The numbers at j[0], …, j[3], each `stride` from the next.
+[[gnu::always_inline]] inline Quad gather(const double* numbers, const std::int32_t* j, std::size_t stride = 1) {
+  const auto at = [=](int n) { return numbers[static_cast<std::size_t>(j[n]) * stride]; };
+  return Quad{at(0), at(1), at(2), at(3)};
+}
+
+class HotRule : public Rule {
+ public:
+  static constexpr bool single = true;
+
+  void prefetch(std::span<const std::int32_t> features) const override {
+    for (const std::int32_t j : features) __builtin_prefetch(&slots_[static_cast<std::size_t>(j) * stride_], 1);
+  }
+
+ protected:
+  HotRule(const Weights& weights, const Setup& setup, std::size_t stride)
+      : weights_(weights), features_(setup.features), stride_(stride), slots_(setup.features * stride) {}
+
+  Weights weights_;  // of the penalty, one per feature, or none
+  std::size_t features_, stride_;
+  Slots slots_;
+  std::vector<double> seen_;  // the weights of the example's features, as they were when it came
+
+  // s times the weights of four features
+  [[gnu::always_inline]] static Quad times_weights(Quad s, const double* weights, const std::int32_t* j) {
+    return weights ? s * gather(weights, j) : s;
+  }
+  const double* given_weights() const { return weights_.empty() ? nullptr : weights_.data(); }
+
+  // Fills `seen_`, by fours (of j) and one by one, and returns Σ x w; summed in several registers, so that no addition
+  // waits for the one before.
+  template <class T, class Fours, class One>
+  [[gnu::always_inline]] double peek_all(const RowOf<T>& row, Fours fours, One one) {
+    const T* x = row.x;
+    const std::size_t n = row.size();
+    if (seen_.size() < n) seen_.resize(2 * n);
+    double* to = seen_.data();
+    const std::int32_t* j = row.index.data();
+    Quad sums = {};
+    double rest = 0;
+    std::size_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+      const Quad w = fours(j + k);
+      store_four(to + k, w);
+      sums += load_four(x + k) * w;
+    }
+    for (; k < n; ++k) {
+      to[k] = one(static_cast<std::size_t>(j[k]));
+      rest += static_cast<double>(x[k]) * to[k];
+    }
+    return rest + ((sums[0] + sums[2]) + (sums[1] + sums[3]));
+  }
+  // The features again, with the weights that were seen.
+  template <class T, class Fours, class One>
+  [[gnu::always_inline]] void move_all(const RowOf<T>& row, Fours fours, One one) {
+    const double* w = seen_.data();
+    const T* x = row.x;
+    const std::int32_t* j = row.index.data();
+    const std::size_t n = row.size();
+    std::size_t k = 0;
+    for (; k + 4 <= n; k += 4) fours(j + k, load_four(w + k), load_four(x + k));
+    for (; k < n; ++k) one(static_cast<std::size_t>(j[k]), w[k], static_cast<double>(x[k]));
+  }
+};
+
+// As the setup asks.
+template <class R>
+std::unique_ptr<Rule> plain_or_averaged(std::unique_ptr<R> rule, const Setup& setup) {
+  if (!setup.average) return rule;
+  return std::make_unique<Averaged<R>>(std::move(rule), setup);
+}
+
+}  // namespace gossamer

@@ -1,0 +1,290 @@
+#include "online/learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "base/threads.hpp"
+#include "online/averaged.hpp"
+#include "online/loop.hpp"
+
+namespace gossamer {
+
+namespace {
+
+// All of the state by name.
+class Collected final : public StateVisitor {
+ public:
+  struct Values {
+    std::string name;
+    std::span<double> values;
+    Per per;
+    std::vector<double>* grows;
+    std::vector<double> copy;  // what a visitor is shown may be a copy itself
+  };
+  std::vector<Values> all;
+
+  explicit Collected(Learner& learner) { learner.visit(*this); }
+  void see(const char* name, std::span<double> values, Per per, std::vector<double>* grows) override {
+    all.push_back({name, values, per, grows, {values.begin(), values.end()}});
+  }
+  const Values* find(const char* name) const {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const Values& v) { return v.name == name; });
+    return at == all.end() ? nullptr : &*at;
+  }
+};
+
+// Copies records of some numbers and some blocks of one number per output into wider ones.
+void widen(std::span<const double> from, std::span<double> to, std::size_t rows_before, std::size_t rows,
+           std::size_t outputs_before, std::size_t outputs) {
+  if (rows_before == 0 || rows == 0) return;
+  const std::size_t narrow = from.size() / rows_before, wide = to.size() / rows;
+  const std::size_t blocks = outputs == outputs_before ? 0 : (wide - narrow) / (outputs - outputs_before);
+  const std::size_t head = narrow - blocks * outputs_before;
+  for (std::size_t j = 0; j < std::min(rows_before, rows); ++j) {
+    const double* old = &from[j * narrow];
+    double* now = &to[j * wide];
+    std::copy_n(old, head, now);
+    for (std::size_t b = 0; b < blocks; ++b)
+      std::copy_n(old + head + b * outputs_before, outputs_before, now + head + b * outputs);
+  }
+}
+
+}  // namespace
+
+Part::Part(std::unique_ptr<Rule> made, const Setup& of)
+    : setup(of),
+      rule(std::move(made)),
+      intercept(of.fit_intercept ? of.cells() : 0),
+      intercept_sum(of.average ? intercept.values().size() : 0),
+      counts(3),
+      seen(of.lanes()),
+      losses(of.lanes()),
+      squares(of.lanes()),
+      totals(2),
+      z_(of.cells()),
+      slope_(of.cells()),
+      values_(of.lanes()),
+      large_(of.features * of.cells() > 1 << 17) {}
+
+void Rule::run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring) {
+  part.loop(*this, examples, loss, scoring);
+}
+void Rule::run(Part& part, const Examples<float>& examples, const LossCall& loss, bool scoring) {
+  part.loop(*this, examples, loss, scoring);
+}
+
+void Part::visit(StateVisitor& f) {
+  f("counts", std::span(counts));
+  if (setup.path) {
+    f("lane_seen", std::span(seen)), f("lane_losses", std::span(losses)), f("lane_squares", std::span(squares));
+    f("lane_totals", std::span(totals));
+  }
+  intercept.visit(f);
+  if (setup.average) f("intercept_sum", std::span(intercept_sum), Per::output);
+  rule->visit(f);
+}
+
+Learner::Learner(const Setup& setup, std::vector<Part> parts, Make again)
+    : setup_(setup), parts_(std::move(parts)), again_(std::move(again)) {}
+
+template <class F>
+void Learner::each_part(F f) const {
+  std::size_t first = 0;
+  for (const Part& part : parts_) f(part, first), first += part.setup.lanes();
+}
+
+template <class F>
+void Learner::with_part_of(std::size_t lane, F f) const {
+  each_part([&](const Part& part, std::size_t first) {
+    if (lane >= first && lane < first + part.setup.lanes()) f(part, lane - first);
+  });
+}
+
+template <class T>
+void Learner::run(const Examples<T>& examples, const LossCall& loss) {
+  constexpr std::int64_t worth_threads = 1 << 14;  // entries; a thread starts in the time of a thousand
+  std::int64_t entries = 0;
+  if (parts_.size() > 1) {
+    for (std::size_t i = 0; i < examples.count; ++i) entries += examples.ends[i] - examples.begins[i];
+  }
+  in_parallel(parts_.size(),
+              entries < worth_threads ? 1
+              : threads               ? threads
+                                      : std::thread::hardware_concurrency(),
+              [&](std::size_t n) { parts_[n].learn(examples, loss, scoring); });
+}
+
+template void Learner::run(const Examples<double>&, const LossCall&);
+template void Learner::run(const Examples<float>&, const LossCall&);
+
+template <class F>
+void Learner::read_rows(std::size_t count, std::span<double> weights, std::span<double> intercept, bool average,
+                        F feature) const {
+  if (average && !setup_.average) throw std::logic_error("this learner was not made to average");
+  each_part([&](const Part& part, std::size_t first) {
+    const std::size_t from = first * setup_.outputs, width = part.setup.cells();
+    const Average* averaged = average ? dynamic_cast<const Average*>(part.rule.get()) : nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+      double* to = &weights[i * outputs() + from];
+      averaged ? averaged->read_average(feature(i), to) : part.rule->read(feature(i), to);
+    }
+    const std::span<const double> b = average ? std::span(part.intercept_sum) : part.intercept.values();
+    const double rounds = average ? std::max(part.counts[0], 1.0) : 1.0;
+    for (std::size_t c = 0; c < width; ++c) intercept[from + c] = b.empty() ? 0.0 : b[c] / rounds;
+  });
+}
+
+void Learner::read(std::span<double> weights, std::span<double> intercept, bool average) const {
+  read_rows(features(), weights, intercept, average, [](std::size_t i) { return i; });
+}
+
+void Learner::read_some(Some features, std::span<double> weights, std::span<double> intercept, bool average) const {
+  read_rows(features.size(), weights, intercept, average,
+            [&](std::size_t i) { return static_cast<std::size_t>(features[i]); });
+}
+
+void Learner::visit(StateVisitor& f) {
+  if (parts_.size() == 1) return parts_[0].visit(f);
+  for (std::size_t n = 0; n < parts_.size(); ++n) {
+    Numbered of_part(f, "_of_part_", n);
+    parts_[n].visit(of_part);
+  }
+}
+
+std::unique_ptr<Learner> Learner::made(std::size_t features, std::size_t outputs) const {
+  if (!again_) throw std::invalid_argument("this learner couples features and cannot grow");
+  return again_(features, outputs);
+}
+
+std::unique_ptr<Learner> Learner::grown(std::size_t features, std::size_t outputs) {
+  std::unique_ptr<Learner> wide = made(features, outputs);
+  if (outputs != setup_.outputs) {
+    for (Part& part : parts_) part.rule->settle();
+  }
+  const Collected before(*this);
+  Collected after(*wide);
+  bool same_form = true;  // one output may have a form of its own: then only weights are taken over
+  for (const auto& old : before.all) same_form = same_form && (old.per != Per::feature || after.find(old.name.c_str()));
+  class Adopting final : public StateVisitor {
+   public:
+    Adopting(const Collected& from, const Setup& old, const Setup& now) : from_(from), old_(old), now_(now) {}
+    void see(const char* name, std::span<double> values, Per per, std::vector<double>* grows) override {
+      const auto* old = from_.find(name);
+      if (!old) return;
+      if (per == Per::feature) {
+        widen(old->copy, values, old_.features, now_.features, old_.outputs, now_.outputs);
+      } else if (per == Per::output) {
+        std::copy_n(old->copy.begin(), std::min(old->copy.size(), values.size()), values.begin());
+      } else if (grows) {
+        *grows = old->copy;
+      } else {
+        std::copy_n(old->copy.begin(), std::min(old->copy.size(), values.size()), values.begin());
+      }
+    }
+
+   private:
+    const Collected& from_;
+    Setup old_, now_;
+  } adopting(before, setup_, wide->setup_);
+  wide->visit(adopting);
+  if (!same_form) {
+    std::vector<double> w(outputs);
+    for (std::size_t j = 0; j < std::min(features, setup_.features); ++j) {
+      parts_[0].rule->read(j, w.data());
+      wide->parts_[0].rule->write(j, w.data());
+    }
+  }
+  return wide;
+}
+
+bool Learner::sound() const {
+  return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.sound; });
+}
+
+std::vector<double> Learner::losses() const {
+  std::vector<double> all;
+  for (const Part& part : parts_) all.insert(all.end(), part.losses.begin(), part.losses.end());
+  return all;
+}
+
+std::vector<double> Learner::squares() const {
+  std::vector<double> all;
+  for (const Part& part : parts_) all.insert(all.end(), part.squares.begin(), part.squares.end());
+  return all;
+}
+
+std::vector<double> Learner::intercepts() const {
+  std::vector<double> all;
+  for (const Part& part : parts_) all.insert(all.end(), part.intercept.values().begin(), part.intercept.values().end());
+  return all;
+}
+
+template <class F>
+void Learner::each_feature(F f) const {
+  std::vector<double> w(outputs());
+  for (std::size_t j = 0; j < features(); ++j) {
+    each_part([&](const Part& part, std::size_t first) { part.rule->read(j, &w[first * setup_.outputs]); });
+    f(j, w.data());
+  }
+}
+
+void Learner::read_lane(std::size_t lane, std::span<double> weights, std::span<double> intercept) const {
+  const std::size_t k = setup_.outputs;
+  with_part_of(lane, [&](const Part& part, std::size_t own) {
+    std::vector<double> w(part.setup.cells());
+    for (std::size_t j = 0; j < features(); ++j) {
+      part.rule->read(j, w.data());
+      std::copy_n(&w[own * k], k, &weights[j * k]);
+    }
+    const auto b = part.intercept.values();
+    for (std::size_t r = 0; r < k; ++r) intercept[r] = b.empty() ? 0.0 : b[own * k + r];
+  });
+}
+
+void Learner::count_nonzeros(std::span<std::int64_t> counts) const {
+  std::fill(counts.begin(), counts.end(), 0);
+  each_feature([&](std::size_t, const double* w) {
+    for (std::size_t c = 0; c < outputs(); ++c) counts[c] += w[c] != 0;
+  });
+}
+
+void Learner::gather(std::span<std::int64_t> at, std::span<std::int64_t> index, std::span<double> value) const {
+  each_feature([&](std::size_t j, const double* w) {
+    for (std::size_t c = 0; c < outputs(); ++c) {
+      if (w[c] == 0) continue;
+      const auto to = static_cast<std::size_t>(at[c]++);
+      index[to] = static_cast<std::int64_t>(j);
+      value[to] = w[c];
+    }
+  });
+}
+
+void Learner::alone(std::size_t lane, const std::function<void(const char*, std::span<const double>)>& f) {
+  const std::size_t k = setup_.outputs;
+  with_part_of(lane, [&](const Part& part, std::size_t own) {
+    const double counts[] = {part.counts[0], part.counts[1], part.seen[own]};
+    f("counts", counts);
+    class OfLane final : public StateVisitor {
+     public:
+      OfLane(std::size_t first, std::size_t k, const std::function<void(const char*, std::span<const double>)>& f)
+          : first_(first), k_(k), f_(f) {}
+      void see(const char* name, std::span<double> cells, Per, std::vector<double>*) override {
+        f_(name, cells.empty() ? cells : cells.subspan(first_, k_));
+      }
+
+     private:
+      std::size_t first_, k_;
+      const std::function<void(const char*, std::span<const double>)>& f_;
+    } of_lane(own * k, k, f);
+    const_cast<Part&>(part).intercept.visit(of_lane);
+    std::vector<double> all;
+    const char* name = "slots";
+    for (std::size_t j = 0; j < features(); ++j) name = part.rule->alone(j, own, all);
+    f(name, all);
+  });
+}
+
+}  // namespace gossamer

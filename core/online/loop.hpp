@@ -1,0 +1,127 @@
+// The loop over examples. It is a template so that what is hot (hot.hpp, path/lane_rule.hpp) is one piece with it;
+// every other rule is called through its virtual verbs, twice per example.
+#pragma once
+
+#include <stdexcept>
+#include <type_traits>
+
+#include "base/side_by_side.hpp"
+#include "online/learner.hpp"
+
+namespace gossamer {
+
+// Asks for entries begin … end − 1 of an array, a cache line at a time. (Inlined by force: GCC drops calls of functions
+// that only prefetch.)
+template <class T>
+[[gnu::always_inline]] inline void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t line = 64 / sizeof(T);
+  for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
+}
+
+// Out of 0 … features − 1 means that j or features − 1 − j has its highest bit set.
+inline bool within_features(std::span<const std::int32_t> index, std::size_t features) {
+  const std::uint32_t last = static_cast<std::uint32_t>(features) - 1;
+  std::uint32_t bits = 0;
+  for (const std::int32_t j : index) bits |= static_cast<std::uint32_t>(j) | (last - static_cast<std::uint32_t>(j));
+  return bits >> 31 == 0;
+}
+
+template <class R, class T>
+void Part::loop(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
+  for_this_processor([&] { run_rows(rule, examples, loss, scoring); });
+}
+
+// Throws where a row has features that are not there: the rows before it have been learned from.
+template <class R, class T>
+void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
+  constexpr std::size_t ahead = 4;  // rows come in any order: asks for one some rounds before its turn
+  constexpr bool single = requires { requires R::single; };  // one strength, one output
+  const std::size_t cells = single ? 1 : z_.size();
+  const std::span<double> z(z_.data(), cells), slope(slope_.data(), cells);
+  const double tame = loss.tame_slope();
+  bool fits = within_features(examples.features(0), setup.features), next_fits = false;
+  for (std::size_t i = 0; i < examples.count; ++i, fits = next_fits) {
+    const std::span<const std::int32_t> next = examples.features(i + 1);
+    next_fits = within_features(next, setup.features);
+    const double weight = examples.weight ? examples.weight[i] : 1.0;
+    if (weight == 0) continue;
+    if (i + ahead < examples.count) {
+      fetch(examples.index, examples.begins[i + ahead], examples.ends[i + ahead]);
+      fetch(examples.value, examples.begins[i + ahead], examples.ends[i + ahead]);
+    }
+    if (!fits) {
+      sound = false;
+      throw std::out_of_range("an example has a feature that the learner has not");
+    }
+    const T* value = examples.value + examples.begins[i];
+    RowOf<T> given{examples.features(i), value, next_fits ? next : std::span<const std::int32_t>()};
+    const auto row = [&] {
+      if constexpr (std::is_same_v<T, double> || requires { rule.look(given, 1.0, z.data()); }) {
+        return given;
+      } else {
+        if (x_.size() < given.size()) x_.resize(2 * given.size());
+        std::copy_n(value, given.size(), x_.data());
+        return Row{given.index, x_.data(), given.next};
+      }
+    }();
+    const auto b = intercept.values();
+    for (std::size_t c = 0; c < z.size(); ++c) z[c] = b.empty() ? 0.0 : b[c];
+    if (large_) rule.prefetch(row.next);
+    if constexpr (requires { rule.look(row, 1.0, z.data()); }) {
+      rule.look(row, examples.step[i], z.data());
+    } else {
+      rule.margins(row, examples.step[i], z.data());
+    }
+    for (const double margin : z) sound = sound && std::isfinite(margin);
+    const double* y = examples.y + i * examples.targets;
+    if (!single && setup.path) {
+      loss(z, y, slope, values_);
+    } else {
+      values_[0] = loss(z, y, slope);
+    }
+    counts[0] += 1, counts[1] += weight;
+    if (single || !setup.path) {
+      counts[2] += weight * values_[0];
+    } else {
+      count_lanes(weight, scoring);
+    }
+    if (weight != 1) {
+      for (double& s : slope) s *= weight;
+    }
+    if constexpr (requires { rule.move(row, slope.data()); }) {
+      rule.move(row, slope.data());
+    } else {
+      rule.learn(row, slope.data());
+    }
+    if (!b.empty()) intercept.update(slope, tame);
+    for (std::size_t c = 0; c < intercept_sum.size(); ++c) intercept_sum[c] += b[c];
+  }
+}
+
+inline void Part::count_lanes(double weight, bool scoring) {
+  const double* value = values_.data();
+  double *all = seen.data(), *sum = losses.data(), *square = squares.data();
+  side_by_side(seen.size(), [=](std::size_t i) { all[i] += weight * value[i]; });
+  if (!scoring) return;
+  totals[0] += weight, totals[1] += weight * weight;
+  side_by_side(seen.size(), [=](std::size_t i) {
+    sum[i] += weight * value[i];
+    square[i] += weight * value[i] * value[i];
+  });
+}
+
+// A rule whose type the loop knows. It may read the values of a row as they are given, floats or doubles, by look and
+// move in place of margins and learn.
+template <class R, class Base>
+class Looped : public Base {
+ public:
+  using Base::Base;
+  void run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring) final {
+    part.loop(static_cast<R&>(*this), examples, loss, scoring);
+  }
+  void run(Part& part, const Examples<float>& examples, const LossCall& loss, bool scoring) final {
+    part.loop(static_cast<R&>(*this), examples, loss, scoring);
+  }
+};
+
+}  // namespace gossamer

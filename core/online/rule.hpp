@@ -1,0 +1,112 @@
+// A rule: the state of one method with one penalty, and how it changes the weights. It sees one example at a time.
+//
+//     margins(row, step, z)    a round starts with this step: z += Σ x_j W_j, with W_j brought up to date
+//     learn(row, slope)        the gradient x_j · slope arrives at each feature of the same row, and the round is over
+//     read(j, w)               W_j as it stands now, changing nothing
+//     visit(f)                 shows all of its state, to save and restore it
+//
+// A rule may have several lanes: settings (a strength and a pace each) side by side, which see the same examples. W_j
+// is then [lane][output], and lane i takes pace_i times the step. Everything a lane learns is what a rule of its own
+// would.
+//
+// A rule that can say where its weights were between two touches is averaged at the cost of the features in an example
+// (averaged.hpp):
+//
+//     has_paths(), add_paths(…)     adds up the weights after each round since a touch
+//     settles(step)                 margins(…, step) changes what is said of the rounds before: add up all paths first
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "online/state.hpp"
+
+namespace gossamer {
+
+// What a rule is made with. The lanes differ in strength and pace.
+struct Setup {
+  std::size_t features, outputs;
+  std::vector<double> alphas, paces = {1.0};
+  bool fit_intercept = true;
+  bool average = false;  // keep the average of the iterates too
+  bool path = false;     // keep the scores of each lane
+
+  std::size_t lanes() const { return alphas.size(); }
+  std::size_t cells() const { return lanes() * outputs; }
+  double alpha() const { return alphas[0]; }
+};
+
+// The features of an example and their values, and the features of the next one, which may be fetched on the way.
+template <class T>
+struct RowOf {
+  std::span<const std::int32_t> index;
+  const T* x = nullptr;
+  std::span<const std::int32_t> next = {};
+
+  std::size_t size() const { return index.size(); }
+  std::size_t operator[](std::size_t n) const { return static_cast<std::size_t>(index[n]); }
+};
+
+using Row = RowOf<double>;
+
+class Part;
+class LossCall;
+template <class T>
+struct Examples;
+
+class Rule {
+ public:
+  virtual ~Rule() = default;
+  // The loop over examples (loop.hpp); what is hot has it compiled into one piece with its own verbs.
+  virtual void run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring);
+  virtual void run(Part& part, const Examples<float>& examples, const LossCall& loss, bool scoring);
+  virtual void margins(const Row& row, double step, double* z) = 0;
+  virtual void learn(const Row& row, const double* slope) = 0;
+  virtual void read(std::size_t j, double* w) const = 0;
+  virtual void visit(StateVisitor& f) = 0;
+  virtual void prefetch(std::span<const std::int32_t>) const {}
+
+  virtual bool has_paths() const { return false; }
+  // sums[i] += the weights of features[i] after each of the last away[i] rounds, before which it was last touched
+  virtual void add_paths(std::span<const std::int32_t>, const double*, double*) const {}
+  virtual bool settles(double) const { return false; }
+  virtual void settle() {}  // brings all features up to date and starts the record of rounds anew
+
+  // W_j ← w, for a rule that takes over from one of another form (Learner::grown).
+  virtual void write(std::size_t, const double*) { throw std::logic_error("this rule does not take weights"); }
+  // What a rule with this lane alone keeps of feature j, under the name it has there.
+  virtual const char* alone(std::size_t, std::size_t, std::vector<double>&) const {
+    throw std::logic_error("this rule has no lanes");
+  }
+};
+
+// A rule whose verbs are for one feature at a time: begin(step), accumulate(j, x, z), update(j, x, slope), end().
+template <class R>
+class FeatureByFeature final : public Rule {
+ public:
+  explicit FeatureByFeature(R rule) : rule_(std::move(rule)) {}
+  void margins(const Row& row, double step, double* z) override {
+    rule_.begin(step);
+    for (std::size_t n = 0; n < row.size(); ++n) rule_.accumulate(row[n], row.x[n], z);
+  }
+  void learn(const Row& row, const double* slope) override {
+    for (std::size_t n = 0; n < row.size(); ++n) rule_.update(row[n], row.x[n], slope);
+    rule_.end();
+  }
+  void read(std::size_t j, double* w) const override { rule_.read(j, w); }
+  void visit(StateVisitor& f) override {
+    rule_.visit([&](const char* name, auto&& values) { f(name, values); });
+  }
+  void prefetch(std::span<const std::int32_t> features) const override {
+    for (const std::int32_t j : features) rule_.prefetch(static_cast<std::size_t>(j));
+  }
+
+ private:
+  R rule_;
+};
+
+}  // namespace gossamer
