@@ -159,7 +159,7 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
       sums[n] += std::copysign(trail_.line(std::fabs(v), weight_of(weights_, j), 0.0, away[n]), v);
     }
   }
-  bool settles(double) const override { return trail_.rounds() >= limit_; }
+  bool settles(double) const override { return traced_ && trail_.rounds() >= limit_; }
   void settle() override {
     for (std::size_t j = 0; j < features_; ++j) read(j, &slots_[j]);
     total_ = 0;

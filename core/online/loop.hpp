@@ -18,12 +18,10 @@ template <class T>
   for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
 }
 
-// Out of 0 … features − 1 means that j or features − 1 − j has its highest bit set.
 inline bool within_features(std::span<const std::int32_t> index, std::size_t features) {
-  const std::uint32_t last = static_cast<std::uint32_t>(features) - 1;
-  std::uint32_t bits = 0;
-  for (const std::int32_t j : index) bits |= static_cast<std::uint32_t>(j) | (last - static_cast<std::uint32_t>(j));
-  return bits >> 31 == 0;
+  std::uint32_t largest = 0;  // a negative one is the largest of all
+  for (const std::int32_t j : index) largest = std::max(largest, static_cast<std::uint32_t>(j));
+  return index.empty() || largest < features;
 }
 
 template <class R, class T>
