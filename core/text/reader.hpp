@@ -41,8 +41,8 @@ class Reader {
   };
 
   // Reads on from `head` and then the descriptor, which stays open longer than the reader. `helps`: a caller that waits
-  // may read too, because reading does not wait for another process. On two idle cores RCV1 ten times then takes 74 ms
-  // instead of the 126 ms of one thread.
+  // may read too, because reading does not wait for another process. On two idle cores reading RCV1 three times
+  // then takes 30 ms instead of 43 ms.
   Reader(TextParser& parser, int descriptor, std::string_view head, Sizes sizes, bool helps);
   ~Reader() { close(); }
   Reader(const Reader&) = delete;
