@@ -1,4 +1,4 @@
-// Blocks of a row-major matrix: its rows, or unions of whole rows named by the user's groups.
+// Blocks of a row-major matrix: its rows, or unions of whole rows given by the user's groups.
 #pragma once
 
 #include <algorithm>

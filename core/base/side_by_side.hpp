@@ -1,7 +1,7 @@
-// Loops over numbers that do not touch each other, for vector instructions.
+// Loops over independent numbers, for vector instructions.
 //
-// Where the processor has wider vectors than every 64-bit one (GOSSAMER_WIDE: it may be asked), a loop is compiled for
-// both. They compute the same numbers, to the last bit.
+// Where a processor may have wider vectors than the 64-bit standard (GOSSAMER_WIDE), a loop is compiled for both. The
+// results are the same to the last bit.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ template <class F>
   return f();
 }
 
-// f(i) for i = 0 … n − 1. The calls do not touch each other's numbers, so that several of them can be one instruction.
-// (A number of lanes known to the compiler made it unroll instead, which was slower.)
+// f(i) for i = 0 … n − 1. The calls are independent, so that several of them can be one instruction. (With a number of
+// lanes known to the compiler it unrolled instead, which was slower.)
 template <class F>
 [[gnu::always_inline]] inline void side_by_side(std::size_t n, F f) {
 #if defined(__clang__)

@@ -1,5 +1,5 @@
-// What the bindings share: arrays of NumPy as spans, and back. Arguments arrive checked by the Python side; a binding
-// makes spans of them, lets go of the GIL, and calls the core.
+// What the bindings share: NumPy arrays as spans, and back. The Python side has checked the arguments; a binding makes
+// spans of them, releases the GIL, and calls the core.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -48,12 +48,18 @@ Blocks blocks_of(const M& w, const Indices& members = {}, const Indices& starts 
   return {w.shape(0), w.shape(1), span_of(members), span_of(starts)};
 }
 
+// A NumPy array that owns n numbers in the memory of a chunk.
+template <class T>
+nb::object owned(T* chunk, std::size_t n) {
+  nb::capsule owner(chunk, [](void* p) noexcept { Chunk::give(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(chunk, {n}, owner));
+}
+
 // A NumPy array that owns a copy of `values`.
 inline nb::object copied(std::span<const double> values) {
   auto* copy = static_cast<double*>(Chunk::take(values.size_bytes()));
-  nb::capsule owner(copy, [](void* p) noexcept { Chunk::give(p); });
   std::copy(values.begin(), values.end(), copy);
-  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(copy, {values.size()}, owner));
+  return owned(copy, values.size());
 }
 
 template <class T, std::size_t>

@@ -1,4 +1,4 @@
-// The Python module: one file of bindings per district; no other file of the core knows Python.
+// The Python module: one file of bindings per room of the core; no other file of the core knows Python.
 #include <nanobind/nanobind.h>
 
 namespace gossamer {

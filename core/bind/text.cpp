@@ -1,31 +1,15 @@
 // What Python calls to read text.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
+#include "bind/common.hpp"
 #include "text/csv.hpp"
-#include "text/names.hpp"
+#include "text/name_table.hpp"
 #include "text/reader.hpp"
 #include "text/svmlight.hpp"
 #include "text/vw.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace gossamer {
 namespace {
 
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// A NumPy array that owns what `data` points to, the memory of a chunk.
-template <class T>
-nb::object owned(T* data, std::size_t n) {
-  nb::capsule owner(data, [](void* p) noexcept { Chunk::give(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner));
-}
-
+// A NumPy array that owns a vector.
 template <class T>
 nb::object moved(std::vector<T>&& values) {
   auto* kept = new std::vector<T>(std::move(values));
@@ -33,9 +17,9 @@ nb::object moved(std::vector<T>&& values) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
-// What was parsed as NumPy arrays, which take it over: this can be asked for once.
+// The parsed rows as NumPy arrays, which take over their memory: it works only once.
 nb::dict arrays_of(TextRows& rows) {
-  if (rows.starts.empty()) throw std::invalid_argument("the arrays were taken before");
+  if (rows.starts.empty()) throw std::invalid_argument("the arrays of these rows were taken before");
   nb::list bad;
   for (const BadLine& b : rows.bad) bad.append(nb::make_tuple(b.line, b.column, b.reason, b.begin, b.end));
   nb::dict d;
@@ -53,8 +37,8 @@ nb::dict arrays_of(TextRows& rows) {
 
 nb::bytes as_bytes(const std::string& s) { return nb::bytes(s.data(), s.size()); }
 
-std::int32_t checked(const Names& names, std::int32_t number) {
-  if (number < 0 || number >= names.size()) throw nb::index_error("there is no name of this number");
+std::int32_t checked(const NameTable& names, std::int32_t number) {
+  if (number < 0 || number >= names.size()) throw nb::index_error("there is no name with this number");
   return number;
 }
 
@@ -87,7 +71,7 @@ Piece* next_piece(Reader& reader) {
 void bind_text(nb::module_& m) {
   nb::class_<Limits>(m, "Limits")
       .def(nb::init<std::size_t, bool, std::int32_t>(), "patience"_a, "need_label"_a, "features"_a);
-  // It waits without NumPy, so that text is parsed while Python is still importing.
+  // It needs no NumPy, so that text is parsed while Python is still importing.
   nb::class_<TextRows>(m, "TextRows")
       .def("__len__", &TextRows::rows)
       .def_ro("lines", &TextRows::lines)
@@ -117,27 +101,28 @@ void bind_text(nb::module_& m) {
       .def(nb::init<int, const Limits&>(), "base"_a, "limits"_a)
       .def_prop_ro("base", &SvmlightParser::base);
 
-  nb::class_<Names>(m, "Names")
+  nb::class_<NameTable>(m, "NameTable")
       .def(nb::init<int, std::int32_t>(), "bits"_a, "most"_a)
-      .def_prop_ro("bits", &Names::bits)
-      .def("__len__", &Names::size)
+      .def_prop_ro("bits", &NameTable::bits)
+      .def("__len__", &NameTable::size)
       .def(
-          "number", [](Names& names, nb::bytes name) { return names.number_of({name.c_str(), name.size()}); }, "name"_a)
+          "number", [](NameTable& names, nb::bytes name) { return names.number_of({name.c_str(), name.size()}); },
+          "name"_a)
       .def(
-          "name", [](Names& names, std::int32_t j) { return as_bytes(names.name(checked(names, j))); }, "number"_a)
+          "name", [](NameTable& names, std::int32_t j) { return as_bytes(names.name(checked(names, j))); }, "number"_a)
       .def(
-          "other", [](Names& names, std::int32_t j) { return as_bytes(names.other(j)); }, "number"_a)
-      .def_prop_ro("collisions", &Names::collisions)
-      .def("state", [](Names& names) { return moved(names.state()); })
+          "other", [](NameTable& names, std::int32_t j) { return as_bytes(names.other(j)); }, "number"_a)
+      .def_prop_ro("collisions", &NameTable::collisions)
+      .def("state", [](NameTable& names) { return moved(names.state()); })
       .def(
           "restore",
-          [](Names& names, Vector<const std::uint8_t> bytes) {
+          [](NameTable& names, Vector<const std::uint8_t> bytes) {
             names.restore({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
           },
           "state"_a);
 
   nb::class_<VwParser, TextParser>(m, "VwParser")
-      .def(nb::init<Names&, const Limits&>(), "names"_a, "limits"_a, nb::keep_alive<1, 2>());
+      .def(nb::init<NameTable&, const Limits&>(), "names"_a, "limits"_a, nb::keep_alive<1, 2>());
 
   nb::class_<CsvColumn>(m, "CsvColumn")
       .def_static("skipped", [] { return CsvColumn{CsvColumn::skipped, 0, {}}; })
@@ -153,7 +138,7 @@ void bind_text(nb::module_& m) {
           },
           "first"_a, "prefix"_a);
   nb::class_<CsvParser, TextParser>(m, "CsvParser")
-      .def(nb::init<std::vector<CsvColumn>, char, Names&, Names&, const Limits&>(), "columns"_a, "delimiter"_a,
+      .def(nb::init<std::vector<CsvColumn>, char, NameTable&, NameTable&, const Limits&>(), "columns"_a, "delimiter"_a,
            "names"_a, "classes"_a, "limits"_a, nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
   m.def("csv_cut", [](nb::bytes text) { return CsvParser::cut({text.c_str(), text.size()}); }, "text"_a);
 }

@@ -33,6 +33,7 @@ struct Tally {
   double held = 0, square = 0;
 };
 
+// In pairs: where much stays, a million numbers take 0.94 ms, and 2.2 ms one by one.
 inline Tally tally(std::span<const PlainEntry> entries, double theta) {
   constexpr std::size_t packs = 4, step = 2 * packs;
   static_assert(sizeof(PlainEntry) == sizeof(double));
@@ -93,12 +94,12 @@ double find_cut(std::span<Entry> entries, double radius, double theta) {
     if (square == last_square) return theta;  // the same entries as last time: the step was exact
     last_square = square;
     if (round == 0) field = here.square;
-    if (here.square < 0.5 * field) {  // the field has thinned out: keep what is left of it
+    if (here.square < 0.5 * field) {  // half of the entries are out: continue with the others
       entries = entries.first(partition_above(entries, theta));
       field = here.square;
     }
     if (round < newton_rounds || entries.empty()) continue;
-    // Slow going: halve the field with a random pivot.
+    // Slow progress: halve the entries by a random pivot.
     const double pivot = entries[random() % entries.size()].cut();
     const Tally high = tally(std::span<const Entry>(entries), pivot);
     const std::size_t above = partition_above(entries, pivot);
@@ -114,10 +115,11 @@ double find_cut(std::span<Entry> entries, double radius, double theta) {
 }
 
 // A lower bound on the cut of a large input, relative to its peak: four standard deviations under the cut of a sample.
-// It may still be too high.
+// It may still be too high. With it a million numbers take 0.75 ms, without 2.6 ms.
+constexpr std::size_t large = 8192;
+
 template <class T, class F>
 double guess_bound(std::span<const T> v, double radius, double peak, F f) {
-  if (v.size() < 8192) return -radius;
   const std::size_t sampled = std::min<std::size_t>(v.size() / 8, 4096), stride = v.size() / sampled;
   std::vector<PlainEntry> sample(sampled);
   double least = std::numeric_limits<double>::infinity();
@@ -133,41 +135,27 @@ double guess_bound(std::span<const T> v, double radius, double peak, F f) {
   return std::max(-radius, find_cut(std::span(sample), wide, least - wide));
 }
 
-// The cut of at most `few` entries, by Newton steps alone.
+// Writes u = f(v_j) − from, for every u > bound, to `to`, without a branch on the data. Returns how many there are. The
+// loop is compiled by itself: inlined, it took up to 13% longer.
 template <class T, class F>
-Cut short_cut(std::span<const T> v, double radius, double peak, F f) {
-  double u[few];
-  std::size_t n = 0;
-  for (; n < v.size(); ++n) u[n] = f(static_cast<double>(v[n])) - peak;
-  if (n % 2 != 0) u[n++] = -2 * radius;  // padding, never above
-  double theta = -radius;
-  for (double last = 0;;) {
-    PositivePart part;
-    for (std::size_t i = 0; i < n; i += 2) part.add(load(u + i) - spread(theta));
-    const double count = static_cast<double>(part.tally[0] + part.tally[1]);
-    const double next = theta + ((part.sum[0] + part.sum[1]) - radius) / count;
-    if (!(next > theta)) return {peak, -theta};
-    theta = next;
-    if (count == last) return {peak, -theta};
-    last = count;
-  }
+[[gnu::noinline]] std::size_t gather(std::span<const T> v, double from, double bound, F f, PlainEntry* to) {
+  std::size_t kept = 0, i = 0;
+  auto keep = [&](T x) {
+    const double u = f(static_cast<double>(x)) - from;
+    to[kept].u = u;
+    kept += u > bound;
+  };
+  for (; i + 4 <= v.size(); i += 4) keep(v[i]), keep(v[i + 1]), keep(v[i + 2]), keep(v[i + 3]);
+  for (; i < v.size(); ++i) keep(v[i]);
+  return kept;
 }
 
 // The cut of Σ [f(v_j) − θ]₊ = radius, given peak = max f(v_j). Needs radius > 0 and a non-empty v.
 template <class T, class F>
 Cut simplex_cut(std::span<const T> v, double radius, double peak, F f, Scratch& scratch) {
-  if (v.size() <= few) return short_cut(v, radius, peak, f);
   const std::span<PlainEntry> entries = scratch.room(v.size());
-  for (double bound = guess_bound(v, radius, peak, f);; bound = -radius) {
-    std::size_t kept = 0, i = 0;
-    auto keep = [&](T x) {
-      const double u = f(static_cast<double>(x)) - peak;
-      entries[kept].u = u;
-      kept += u > bound;
-    };
-    for (; i + 4 <= v.size(); i += 4) keep(v[i]), keep(v[i + 1]), keep(v[i + 2]), keep(v[i + 3]);
-    for (; i < v.size(); ++i) keep(v[i]);
-    const std::span<PlainEntry> above = entries.first(kept);
+  for (double bound = v.size() < large ? -radius : guess_bound(v, radius, peak, f);; bound = -radius) {
+    const std::span<PlainEntry> above = entries.first(gather(v, peak, bound, f, entries.data()));
     // −radius is always a lower bound, because the peak alone holds the radius; a guess is one if its entries do.
     const Tally here = tally(std::span<const PlainEntry>(above), bound);
     if (bound == -radius || here.held >= radius) return {peak, -find_cut(above, radius, newton(bound, here, radius))};

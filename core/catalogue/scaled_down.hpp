@@ -8,7 +8,7 @@
 
 namespace gossamer {
 
-// Projects huge numbers as smaller ones, so that sums and norms stay finite; false if there is no need. A power of two
+// Projects huge numbers scaled down, so that sums and norms stay finite; false if there is no need. A power of two
 // changes no digit.
 template <class T, class Project>
 bool project_scaled_down(std::span<const T> v, std::span<T> out, double radius, Project project) {

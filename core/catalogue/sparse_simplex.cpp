@@ -68,7 +68,7 @@ std::size_t SparseSimplex::merge(std::size_t a, std::size_t b) {
   return a;
 }
 
-// The weight leaves its class for one of its own.
+// Moves the weight from its class to one of its own.
 void SparseSimplex::add(std::size_t j, double delta) {
   const std::size_t old = root(class_of_[j]);
   const double raw = raw_[old] + delta;

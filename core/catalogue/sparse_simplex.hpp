@@ -1,12 +1,12 @@
 // The simplex {w ≥ 0, Σ w = radius} under sparse updates: w ← Π(w + δ) in O(k log d), amortised, when δ has k
 // non-zeros.
 //
-// As for the ℓ1 ball (sparse_l1_ball.hpp) a projection takes one θ off every weight, so a running total Θ stands for
-// all of them and a weight is kept raw, as w + Θ. But here θ can be negative, and then the weights at zero rise too,
-// all together. So weights that meet at zero become one class with one raw value, until a change takes a weight out of
-// it. Classes are kept in a heap, smallest first: with the sum S and count N of all raw weights, (S − radius) / N never
-// exceeds the new Θ, so whatever is at or under it is at zero, leaves the sum and gives a better bound. What left is
-// merged and comes back as one class at Θ. A change makes one class and a merger ends one, which pays for it.
+// As for the ℓ1 ball (sparse_l1_ball.hpp) a projection subtracts one θ from every weight, so a running total Θ stands
+// for all of them and a weight is kept raw, as w + Θ. But here θ can be negative, and then the weights at zero rise
+// too, all together. So weights that meet at zero become one class with one raw value, until a change takes a weight
+// out of it. Classes are kept in a heap, smallest first: with the sum S and count N of all raw weights, (S − radius) /
+// N never exceeds the new Θ, so whatever is at or under it is at zero, leaves the sum and gives a better bound. What
+// left is merged and comes back as one class at Θ. A change makes one class and a merger ends one, which pays for it.
 //
 // Where the change is balanced already, θ is zero, and rounding must not lift all zeros by 1e-18: the sum is kept in
 // two doubles, and weights under four units in the last place of the radius are zero.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "text/cursor.hpp"
-#include "text/names.hpp"
+#include "text/name_table.hpp"
 
 namespace gossamer {
 
@@ -26,7 +26,7 @@ struct CsvColumn {
 class CsvParser final : public TextParser {
  public:
   // Classes are numbered by `classes`, categories by `names`.
-  CsvParser(std::vector<CsvColumn> columns, char delimiter, Names& names, Names& classes, const Limits& limits)
+  CsvParser(std::vector<CsvColumn> columns, char delimiter, NameTable& names, NameTable& classes, const Limits& limits)
       : columns_(std::move(columns)), delimiter_(delimiter), names_(names), classes_(classes), limits_(limits) {}
 
   std::unique_ptr<TextRows> parse(std::string_view text) override;
@@ -37,8 +37,8 @@ class CsvParser final : public TextParser {
  private:
   std::vector<CsvColumn> columns_;
   char delimiter_;
-  Names& names_;
-  Names& classes_;
+  NameTable& names_;
+  NameTable& classes_;
   Limits limits_;
   std::string unquoted_;  // a cell that had quotes
   std::string padded_;    // a number of such a cell, with a line end for the cursor

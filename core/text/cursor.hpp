@@ -6,60 +6,32 @@
 #include <cstdint>
 #include <cstring>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "text/rows.hpp"
 
 namespace gossamer {
 
 // Up to eight digits at once: their count at `at`, and the number they make. Eight characters must be readable there.
+// Parsing RCV1 takes 11 ms, and 17 ms digit by digit.
 struct Digits {
   std::uint32_t count, value;
 
   static constexpr bool possible = std::endian::native == std::endian::little;
   explicit Digits(const char* at) {
-    const std::uint64_t x = load(at);
+    std::uint64_t x;
+    std::memcpy(&x, at, 8);
+    x ^= 0x3030303030303030ull;  // digits become 0 … 9, everything else is larger
     const std::uint64_t others = ((x + 0x7676767676767676ull) | x) & 0x8080808080808080ull;
     count = others ? static_cast<std::uint32_t>(std::countr_zero(others)) / 8 : 8;
     value = count ? number(x, count) : 0;
   }
-  // The number that the first `count` ≥ 1 characters make, all of them digits.
-  static std::uint32_t of(const char* at, std::uint32_t count) { return number(load(at), count); }
 
  private:
-  static std::uint64_t load(const char* at) {
-    std::uint64_t x;
-    std::memcpy(&x, at, 8);
-    return x ^ 0x3030303030303030ull;  // digits become 0 … 9, everything else is larger
-  }
   static std::uint32_t number(std::uint64_t x, std::uint32_t count) {
     x <<= 64 - 8 * count;   // zeros in front
     x = x * 10 + (x >> 8);  // pairs of digits, then fours, then all eight
     x = ((x & 0xff000000ffull) * 0xf424000000064ull + ((x >> 16) & 0xff000000ffull) * 0x271000000001ull) >> 32;
     return static_cast<std::uint32_t>(x);
   }
-};
-
-// The positions, in order, of the characters that are not digits among sixteen; then 16 or more.
-struct Marks {
-#ifdef __SSE2__
-  static constexpr bool possible = Digits::possible;
-  explicit Marks(const char* at) {
-    const __m128i x = _mm_sub_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)), _mm_set1_epi8('0'));
-    const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8(9)), x);
-    left_ = ~static_cast<std::uint32_t>(_mm_movemask_epi8(digit));
-  }
-#else
-  static constexpr bool possible = false;
-  explicit Marks(const char*) {}
-#endif
-  std::uint32_t next() const { return static_cast<std::uint32_t>(std::countr_zero(left_)); }
-  void pass(bool really = true) { left_ = really ? left_ & (left_ - 1) : left_; }
-
- private:
-  std::uint32_t left_ = 1u << 16;
 };
 
 // Moves through a line. Its characters end with '\n', where every scan stops.
@@ -84,7 +56,7 @@ struct Cursor {
     while (!token_over()) ++at;
   }
   // Stops at a blank, the line end, a colon or a bar. Looks at eight characters at a time as long as they hold none of
-  // these and no control character.
+  // these and no control character: 9% less time to parse words of 4 to 24 letters.
   [[gnu::always_inline]] void skip_name() {
     constexpr std::uint64_t each = 0x0101010101010101ull;
     while (Digits::possible && end - at >= 8) {
@@ -107,33 +79,6 @@ struct Cursor {
   static constexpr double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   static constexpr std::uint64_t whole_power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-
-  // Reads a short `feature:value` followed by a space or the line end, with the same result as `feature` and `number`.
-  // Returns false and reads nothing if it has another form. The ends of all its parts are found at once.
-  [[gnu::always_inline]] bool short_pair(std::uint32_t& feature, double& x) {
-    if (!Marks::possible || end - at < 28) return false;
-    Marks marks(at);
-    const std::uint32_t colon = marks.next();
-    const bool negative = at[colon + 1] == '-';
-    marks.pass(), marks.pass(negative);
-    const std::uint32_t first = colon + 1 + negative, point = marks.next();
-    if (colon - 1 >= 7 || at[colon] != ':' || point - first - 1 >= 8 || point > 15) return false;
-    std::uint64_t m = static_cast<std::uint64_t>(at[first] - '0');
-    for (std::uint32_t i = first + 1; i < point; ++i) m = m * 10 + static_cast<std::uint64_t>(at[i] - '0');
-    std::uint32_t stop = point, places = 0;
-    if (at[point] == '.') {
-      marks.pass();
-      stop = marks.next(), places = stop - point - 1;
-      if (places - 1 >= 8 || stop > 15) return false;
-      m = m * whole_power[places] + Digits::of(at + point + 1, places);
-    }
-    if (at[stop] != ' ' && at[stop] != '\n') return false;
-    feature = Digits::of(at, colon);
-    x = static_cast<double>(m) / power[places];
-    if (negative) x = -x;
-    at += stop;
-    return true;
-  }
 
   // A whole number from 0 to largest_feature.
   [[gnu::always_inline]] bool feature(std::int64_t& out) {

@@ -98,10 +98,6 @@ bool Reader::step(bool wait) noexcept {
   std::size_t place = nowhere;
   try {
     auto piece = std::make_unique<Piece>();
-    {
-      std::unique_lock lock(mutex_);
-      if (!spare_.empty()) piece->text = std::move(spare_.back()), spare_.pop_back();
-    }
     const std::size_t end = cut(*piece);
     {
       std::unique_lock lock(mutex_);
@@ -112,12 +108,9 @@ bool Reader::step(bool wait) noexcept {
     }
     if (!parser_.in_order()) input.unlock();
     if (end != nowhere) piece->rows = parser_.parse(piece->text.view());
+    if (piece->rows && piece->rows->bad.empty() && piece->rows->tags.empty()) piece->text = {};
     std::unique_lock lock(mutex_);
     if (place - taken_ >= waiting_.size()) return false;  // an earlier piece failed
-    if (piece->rows && piece->rows->bad.empty() && piece->rows->tags.empty()) {
-      piece->text.size = 0;
-      spare_.push_back(std::exchange(piece->text, {}));
-    }
     waiting_[place - taken_] = std::move(piece);
     came_.notify_all();
     return true;

@@ -19,23 +19,12 @@ namespace {
   if (!c.token_over()) return c.fail("a label is one number, followed by a space");
   rows.label.push_back(x);
   for (;;) {
-    if (*c.at == ' ' && Cursor::digit(c.at[1])) {  // nearly always
-      const char* from = c.at++;
-      if (std::uint32_t feature; c.short_pair(feature, x)) {
-        if (feature >= base) {
-          rows.add(static_cast<std::int32_t>(feature - base), x);
-          continue;
-        }
-        c.at = from + 1;
-      }
-    } else {
-      c.skip_blanks();
-      if (c.over()) return true;
-      if (*c.at == '#') return c.skip_line(), true;
-      if (*c.at == 'q' && std::strncmp(c.at, "qid:", 4) == 0) {
-        c.skip_token();
-        continue;
-      }
+    c.skip_blanks();
+    if (c.over()) return true;
+    if (*c.at == '#') return c.skip_line(), true;
+    if (*c.at == 'q' && std::strncmp(c.at, "qid:", 4) == 0) {
+      c.skip_token();
+      continue;
     }
     std::int64_t feature;
     const char* from = c.at;

@@ -1,6 +1,6 @@
 // Vowpal Wabbit text: `label importance 'tag|namespace:scale name:value name … |namespace …`, one row per line. Label,
 // importance and tag may be missing; a name without a value has the value 1. The feature `name` of namespace `ns` is
-// called `ns^name`, and only `name` in the namespace without a name. `Names` turns names into numbers.
+// called `ns^name`, and only `name` in the namespace without a name. `NameTable` turns names into numbers.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "text/cursor.hpp"
-#include "text/names.hpp"
+#include "text/name_table.hpp"
 
 namespace gossamer {
 
 class VwParser final : public TextParser {
  public:
-  VwParser(Names& names, const Limits& limits) : names_(names), limits_(limits) {}
+  VwParser(NameTable& names, const Limits& limits) : names_(names), limits_(limits) {}
   std::unique_ptr<TextRows> parse(std::string_view text) override;
 
  private:
@@ -26,7 +26,7 @@ class VwParser final : public TextParser {
     std::uint64_t hash;
   };
 
-  Names& names_;
+  NameTable& names_;
   Limits limits_;
   std::string prefix_;             // "namespace^"
   std::string joined_;             // the same, then room for a name

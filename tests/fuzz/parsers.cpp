@@ -56,14 +56,14 @@ void one_input(std::string text) {
     const Limits limits{patience, text.size() % 2 == 0, 1 << 26};
     for (const int base : {-1, 0, 1}) check(*SvmlightParser(base, limits).parse(view), view);
     for (const int bits : {0, 4}) {
-      Names names(bits, 100), classes(0, 5);
+      NameTable names(bits, 100), classes(0, 5);
       check(*VwParser(names, limits).parse(view), view);
       using Column = CsvColumn;
       std::vector<Column> columns{{Column::number, 0, {}}, {Column::category, 1, "color="}, {Column::target, 0, {}}};
       check(*CsvParser(columns, ',', names, classes, limits).parse(view), view);
       columns = {{Column::target_class, 0, {}}, {Column::weight, 0, {}}, {Column::skipped, 0, {}}};
       check(*CsvParser(columns, ';', names, classes, limits).parse(view), view);
-      Names again(bits, 100);
+      NameTable again(bits, 100);
       const auto state = names.state();
       again.restore({reinterpret_cast<const char*>(state.data()), state.size()});
       require(again.size() == names.size(), "names that do not come back");
@@ -73,7 +73,7 @@ void one_input(std::string text) {
     }
     require(CsvParser::cut(view) <= view.size(), "the cut of a table");
   }
-  Names names(4, 100);
+  NameTable names(4, 100);
   try {
     names.restore(kept);
   } catch (const std::exception&) {  // refused in words

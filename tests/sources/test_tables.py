@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import gossamer as gs
 from gossamer import _core
 from gossamer.sources.blocks import ReadError
-from gossamer.sources.named import NamedFeatures
+from gossamer.sources.feature_names import FeatureNames
 
 pa = pytest.importorskip("pyarrow")
 
@@ -45,19 +45,19 @@ def named_rows(source):
 
 @given(st.lists(st.text(max_size=12), max_size=60))
 def test_exact_names_are_numbered_as_they_come(words):
-    named = NamedFeatures(0)
+    named = FeatureNames(0)
     numbers = [named.number(w) for w in words]
     order = list(dict.fromkeys(words))
     assert numbers == [order.index(w) for w in words]
     assert [named.name(i) for i in range(len(order))] == order
-    again = NamedFeatures(0)
-    again.names.restore(named.names.state())
+    again = FeatureNames(0)
+    again.table.restore(named.table.state())
     assert [again.number(w) for w in words] == numbers
-    assert len(again.names) == len(order)
+    assert len(again.table) == len(order)
 
 
 def test_hashed_names_and_their_collisions():
-    named = NamedFeatures(8)
+    named = FeatureNames(8)
     words = [f"word {i}" for i in range(400)]
     numbers = [named.number(w) for w in words]
     assert max(numbers) < 256
@@ -67,20 +67,20 @@ def test_hashed_names_and_their_collisions():
         if number in first and number not in second:
             second[number] = word
         first.setdefault(number, word)
-    assert named.names.collisions == len(second) > 50
+    assert named.table.collisions == len(second) > 50
     assert all(named.name(j) == word for j, word in first.items())
     assert all(named.other(j) == word for j, word in second.items())
     counts = np.bincount(numbers, minlength=256)
     assert counts.max() <= 8  # 400 into 256
-    again = NamedFeatures(8)
-    again.names.restore(named.names.state())
-    assert again.names.collisions == len(second)
+    again = FeatureNames(8)
+    again.table.restore(named.table.state())
+    assert again.table.collisions == len(second)
     assert all(again.other(j) == word for j, word in second.items())
 
 
 def test_the_hash_does_not_change():
     """It is part of the model file."""
-    named = NamedFeatures(30)
+    named = FeatureNames(30)
     assert [named.number(w) for w in ("", "a", "color=red", "ns^a long name")] == HASHES
 
 
@@ -90,7 +90,7 @@ HASHES = [0, 340193711, 460572216, 138910714]
 @pytest.mark.parametrize("state", [b"", b"\x01" + bytes(7), b"\xff" * 8, bytes(16) + b"more"])
 def test_broken_names_are_refused(state):
     with pytest.raises(ValueError, match="saved names"):
-        NamedFeatures(0).names.restore(np.frombuffer(state, np.uint8))
+        FeatureNames(0).table.restore(np.frombuffer(state, np.uint8))
 
 
 @pytest.mark.parametrize("bits", [-1, 31, 1.5, True])
@@ -170,7 +170,7 @@ def test_vw_as_a_slow_parser_reads(tmp_path_factory, rows, bits, times):
 def test_too_many_names_are_refused_where_they_are_met(before):
     text = b"1 |a" + b" x" * before + b"\n-1 |a x y:3 |b x:0.5|\n"
     limits = _core.Limits(1, True, 2**31 - 1)
-    parsed = _core.VwParser(_core.Names(0, 2), limits).parse(text)
+    parsed = _core.VwParser(_core.NameTable(0, 2), limits).parse(text)
     assert len(parsed) == 1
     [(line, column, reason, *_)] = parsed.arrays()["bad"]
     assert (line, column) == (2, 21)

@@ -22,7 +22,7 @@ FORMATS = {
     "svmlight": ("svmlight", "Svmlight", (".svm", ".svmlight", ".libsvm")),
     "vw": ("vw", "Vw", (".vw",)),
     "csv": ("csv", "Csv", (".csv", ".tsv")),
-    "arrow": ("frames", "Arrow", (".parquet", ".arrow", ".feather", ".ipc")),
+    "arrow": ("tables", "Arrow", (".parquet", ".arrow", ".feather", ".ipc")),
 }
 
 
@@ -92,9 +92,9 @@ def is_table(data: Any) -> bool:
 
 def _in_memory(data: Any, options: dict[str, Any]) -> Source:
     if is_table(data):
-        from gossamer.sources import frames
+        from gossamer.sources import tables
 
-        return (frames.Arrow if hasattr(data, "to_batches") else frames.Frame)(data, **options)
+        return (tables.Arrow if hasattr(data, "to_batches") else tables.Frame)(data, **options)
     import numpy as np
 
     from gossamer.sources.matrices import Matrices
@@ -116,8 +116,13 @@ def detect(path: str) -> str:
     for format, (_, _, endings) in FORMATS.items():
         if suffixes and suffixes[-1] in endings:
             return format
-    if not files.rereadable(path):
+    found = _by_first_line(path) if files.rereadable(path) else None
+    if found is None:
         raise ValueError(f"The format of {path!r} is unknown; give it by format= (--format): {', '.join(FORMATS)}.")
+    return found
+
+
+def _by_first_line(path: str) -> str | None:
     with files.opened(path) as file:
         head = file.read(1 << 16)
     lines = [line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
@@ -129,9 +134,7 @@ def detect(path: str) -> str:
         return "vw"
     if not words or all(b":" in word for word in words[1:]):
         return "svmlight"
-    if any(mark in first for mark in (b",", b"\t", b";")):
-        return "csv"
-    raise ValueError(f"The format of {path!r} is unknown; give it by format= (--format): {', '.join(FORMATS)}.")
+    return "csv" if any(mark in first for mark in (b",", b"\t", b";")) else None
 
 
 class Data(tuple):  # type: ignore[type-arg]

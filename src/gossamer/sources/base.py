@@ -9,6 +9,8 @@ from gossamer.frozen import record
 from gossamer.sources.blocks import Ahead, Block, Position, Rejects
 
 if TYPE_CHECKING:
+    from gossamer.sources.columns import Columns
+    from gossamer.sources.feature_names import FeatureNames
     from gossamer.validation import Array
 
 MAX_FEATURES = 1 << 26  # so that one wrong number in a file cannot take all memory
@@ -27,13 +29,14 @@ class Source:
     """Rows in blocks.
 
     A source implements `_read`, whose items are made by a thread; `_block` turns an item into a block. Text has threads
-    of its own and implements `_ahead` instead. A source that names features, or learns how to read, implements the
-    methods below too.
+    of its own and implements `_ahead` instead. A source whose features have names sets `names`; one that finds out how
+    to read implements `settings`, `state` and `restore`.
     """
 
     rereadable = True  # whether `blocks` may be called again
     need_labels = True  # whether rows without a label are invalid
     features: int | None = None  # the number of features, if it is known before reading
+    names: FeatureNames | Columns | None = None  # of features, if they have any
 
     def __init__(self, on_error: Any = "stop") -> None:
         self.rejects = Rejects(on_error)
@@ -87,16 +90,20 @@ class Source:
 
     def name(self, feature: int) -> str | None:
         """Return the name of a feature, or None if features have none."""
-        return None
+        return None if self.names is None else self.names.name(feature)
 
     def other_name(self, feature: int) -> str | None:
         """Return a second name that was hashed to the same feature, or None."""
-        return None
+        return None if self.names is None else self.names.other(feature)
 
     @property
     def collisions(self) -> int:
         """How many features have more than one name."""
-        return 0
+        return 0 if self.names is None else self.names.collisions
+
+    def recall(self, features: Array, names: list[str] | None) -> Array:
+        """Return the numbers that these features of a model have in this source."""
+        return features if self.names is None else self.names.recall(features, names)
 
     # Reading other data in the same way, and resuming
 
@@ -104,13 +111,11 @@ class Source:
         """Return what `sources.source` needs to read other data in the same way."""
         return {}
 
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        """Return the numbers that these features of a model have in this source."""
-        return features
-
     def state(self) -> dict[str, Any]:
         """Return the state of reading, for a checkpoint: JSON values and arrays."""
-        return {}
+        return {} if self.names is None else self.names.state()
 
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from such a state."""
+        if self.names is not None:
+            self.names.restore(state)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
     from gossamer.sources.rows import Rows
     from gossamer.validation import Array
 
+ROWS = 8192  # rows of a block that is cut from memory
 AHEAD = 32  # blocks read and not yet learned from
 
 

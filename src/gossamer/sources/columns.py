@@ -10,17 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gossamer.sources.blocks import ReadError
-from gossamer.sources.named import NamedFeatures, check_bits
+from gossamer.sources.feature_names import BITS, FeatureNames, check_bits
 
 if TYPE_CHECKING:
     from gossamer.validation import Array
 
 TARGETS = ("target", "label", "y", "class")
-BITS = 18
 
 
 class Columns:
-    """The roles of the columns; the first rows decide those that are not given."""
+    """The roles of the columns, and the names of the features they make; the first rows decide roles not given."""
 
     def __init__(
         self,
@@ -35,7 +34,7 @@ class Columns:
         self.target, self.weight, self.ignore = target, weight, list(ignore)
         self.numbers = None if numbers is None else list(numbers)  # None until the first rows are read
         self.categories = list(categories)
-        self.named = NamedFeatures(0 if one_hot else check_bits(bits))
+        self.values = FeatureNames(0 if one_hot else check_bits(bits))  # of the categories
 
     def settle(self, names: list[str], is_number: Callable[[str], bool], need_labels: bool, where: str) -> None:
         """Find the roles of columns with these names, or check that the known ones exist."""
@@ -67,72 +66,49 @@ class Columns:
         """Return the number of features, given one more than the largest that occurred."""
         if not self.categories:
             return self.first
-        return self.first + self.named.size if self.named.size else max(largest, self.first)
+        return self.first + self.values.size if self.values.size else max(largest, self.first)
+
+    @property
+    def collisions(self) -> int:
+        """The number of features that have more than one name."""
+        return self.values.collisions
 
     def name(self, feature: int) -> str:
         """Return the name of a feature."""
-        return (self.numbers or [])[feature] if feature < self.first else self.named.name(feature - self.first)
+        return (self.numbers or [])[feature] if feature < self.first else self.values.name(feature - self.first)
 
     def other(self, feature: int) -> str | None:
         """Return a second name of a feature, or None."""
-        return None if feature < self.first else self.named.other(feature - self.first)
+        return None if feature < self.first else self.values.other(feature - self.first)
 
     def recall(self, features: Array, names: list[str] | None) -> Array:
         """Return the numbers that these features of a model have here."""
-        if self.named.bits or names is None or not self.categories:
+        if names is None or not self.categories:
             return features
-        import numpy as np
-
-        pairs = zip(features.tolist(), names, strict=True)
-        return np.array([j if j < self.first else self.first + self.named.number(name) for j, name in pairs], np.int64)
+        result, category = features.copy(), features >= self.first
+        valued = [name for name, is_value in zip(names, category.tolist(), strict=True) if is_value]
+        result[category] = self.first + self.values.recall(features[category] - self.first, valued)
+        return result
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that read other tables in the same way."""
-        exact = self.named.bits == 0
+        exact = self.values.bits == 0
         return {
             "target": self.target,
             "weight": self.weight,
             "numbers": self.numbers,
             "categories": self.categories,
-        } | ({"one_hot": True} if exact else {"bits": self.named.bits})
+        } | ({"one_hot": True} if exact else {"bits": self.values.bits})
 
     def state(self) -> dict[str, Any]:
         """Return the state of reading, for a checkpoint."""
         roles = {"target": self.target, "numbers": self.numbers, "categories": self.categories}
-        return roles | {"names": self.named.names.state()}
+        return roles | self.values.state()
 
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from such a state."""
         self.target, self.numbers, self.categories = state["target"], state["numbers"], state["categories"]
-        self.named.names.restore(state["names"])
-
-
-class Tabular:
-    """What sources with named columns share: their features are known by `columns`."""
-
-    columns: Columns
-
-    def name(self, feature: int) -> str | None:
-        return self.columns.name(feature)
-
-    def other_name(self, feature: int) -> str | None:
-        return self.columns.other(feature)
-
-    @property
-    def collisions(self) -> int:
-        return int(self.columns.named.names.collisions)
-
-    def recall(self, features: Array, names: list[str] | None) -> Array:
-        return self.columns.recall(features, names)
-
-    def settings(self) -> dict[str, Any]:
-        return self.columns.settings()
-
-    def state(self) -> dict[str, Any]:
-        return self.columns.state()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.columns.restore(state)
+        self.values.restore(state)
 
 
 def _some(names: list[str]) -> str:

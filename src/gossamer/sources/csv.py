@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
 from gossamer.sources.blocks import ReadError
-from gossamer.sources.columns import Columns, Tabular
-from gossamer.sources.named import NamedFeatures
+from gossamer.sources.columns import Columns
+from gossamer.sources.feature_names import decoded
 from gossamer.sources.text import TextSource
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ LOOK = 1000  # rows that decide whether a column holds numbers
 MOST_CLASSES = 1 << 16
 
 
-class Csv(Tabular, TextSource):
+class Csv(TextSource):
     """Tables as text. The first thousand rows decide what a column holds; see `Columns`."""
 
     has_preamble = True
@@ -45,9 +45,8 @@ class Csv(Tabular, TextSource):
             raise ValueError(f"delimiter must be one character; {delimiter!r} was given.")
         self.delimiter, self.has_header = delimiter, header
         self._given = {} if delimiter is None else {"delimiter": delimiter}  # otherwise it is found in each file
-        self.columns = Columns(**columns)
-        self.classes = NamedFeatures(0)
-        self.classes.names = _core.Names(0, MOST_CLASSES)
+        self.names = self.columns = Columns(**columns)
+        self.classes = _core.NameTable(0, MOST_CLASSES)
         self._names: list[str] | None = None  # of the columns, in the order of the file
         self._text_target = False  # whether the target holds strings
         self._known: list[str] = []  # the classes so far
@@ -98,7 +97,7 @@ class Csv(Tabular, TextSource):
                 roles.append(column.target_class() if self._text_target else column.target())
             else:
                 roles.append(column.weight() if name == plan.weight else column.skipped())
-        return _core.CsvParser(roles, self.delimiter or ",", plan.named.names, self.classes.names, self.limits)
+        return _core.CsvParser(roles, self.delimiter or ",", plan.values.table, self.classes, self.limits)
 
     def _labels(self, label: Array) -> Array | None:
         if not self._text_target:
@@ -107,7 +106,7 @@ class Csv(Tabular, TextSource):
 
         if len(label) and np.isnan(label).all():
             return None
-        self._known += [self.classes.name(i) for i in range(len(self._known), len(self.classes.names))]
+        self._known += [decoded(self.classes.name(i)) for i in range(len(self._known), len(self.classes))]
         names = np.array([*self._known, ""])
         return names[np.where(np.isnan(label), len(names) - 1, label).astype(np.int64)]
 
@@ -115,16 +114,16 @@ class Csv(Tabular, TextSource):
         return self.columns.width(width)
 
     def settings(self) -> dict[str, Any]:
-        return {"format": "csv", "header": self.has_header} | self._given | super().settings()
+        return {"format": "csv", "header": self.has_header} | self._given | self.columns.settings()
 
     def state(self) -> dict[str, Any]:
         found = {"columns": self._names, "delimiter": self.delimiter, "text_target": self._text_target}
-        return found | super().state() | {"classes": self.classes.names.state()}
+        return found | super().state() | {"classes": self.classes.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._names, self.delimiter, self._text_target = state["columns"], state["delimiter"], state["text_target"]
         super().restore(state)
-        self.classes.names.restore(state["classes"])
+        self.classes.restore(state["classes"])
         self._parser = None
 
 

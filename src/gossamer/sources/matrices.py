@@ -9,11 +9,9 @@ import numpy as np
 
 from gossamer import _core
 from gossamer.sources.base import Source
-from gossamer.sources.blocks import Block, Position, ReadError
+from gossamer.sources.blocks import ROWS, Block, Position, ReadError
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array, floats
-
-ROWS = 8192  # rows per block
 
 
 def csr_of(X: Any) -> tuple[Array, Array, Array, int]:

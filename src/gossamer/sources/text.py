@@ -9,7 +9,7 @@ from gossamer import _core
 from gossamer.frozen import record
 from gossamer.sources import files
 from gossamer.sources.base import MAX_FEATURES, Source
-from gossamer.sources.blocks import BadLine, Block, Position
+from gossamer.sources.blocks import AHEAD, BadLine, Block, Position
 
 if TYPE_CHECKING:
     from gossamer.validation import Array
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text in a block
 FIRST = 4  # the first block is larger by this factor: it decides on labels, columns and steps
 LONGEST = 1 << 27  # bytes in a line
-AHEAD = 32  # blocks parsed and not yet learned from
 
 
 class TextSource(Source):

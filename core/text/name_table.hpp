@@ -20,10 +20,10 @@ namespace gossamer {
 // `roomy` says that eight bytes can be read from each of its bytes on, which saves a copy of the last few.
 std::uint64_t hash_of(std::string_view s, bool roomy = false);
 
-class Names {
+class NameTable {
  public:
   // bits = 0: exact, at most `most` names.
-  Names(int bits, std::int32_t most);
+  NameTable(int bits, std::int32_t most);
 
   int bits() const { return bits_; }
   // The number of numbers: all possible ones, or as many as there are names.

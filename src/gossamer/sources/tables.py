@@ -12,12 +12,10 @@ import numpy as np
 from gossamer.frozen import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
-from gossamer.sources.blocks import BadRow, Block, Position, ReadError
-from gossamer.sources.columns import Columns, Tabular
+from gossamer.sources.blocks import ROWS, BadRow, Block, Position, ReadError
+from gossamer.sources.columns import Columns
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
-
-ROWS = 8192  # rows per block
 
 
 @record
@@ -33,13 +31,13 @@ class Batch:
         return len(next(iter(self.arrays.values()))) if self.arrays else 0
 
 
-class Frame(Tabular, Source):
+class Frame(Source):
     """A data frame: an object with `columns`, `len`, and columns that convert to arrays. See `Columns`."""
 
     def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **columns: Any) -> None:
         super().__init__(on_error)
         self.need_labels = need_labels
-        self.columns = Columns(**columns)
+        self.names = self.columns = Columns(**columns)
         self.data = data
 
     def _batches(self, start: int) -> Iterator[Batch]:
@@ -103,7 +101,7 @@ class Frame(Tabular, Source):
         there = np.array([not _missing(v) for v in column.tolist()], bool)
         words = np.array([_word(v) for v in column[there].tolist()], dtype=object)
         different, inverse = np.unique(words.astype(str), return_inverse=True)
-        numbers = np.array([plan.first + plan.named.number(f"{name}={word}") for word in different], np.int32)
+        numbers = np.array([plan.first + plan.values.number(f"{name}={word}") for word in different], np.int32)
         rows = np.flatnonzero(there)
         return rows, numbers[inverse] if len(rows) else np.empty(0, np.int32), np.ones(len(rows))
 
@@ -116,6 +114,9 @@ class Frame(Tabular, Source):
         if len(missing) and not self.need_labels:
             return np.full(len(label), np.nan), none
         return numbers() if label.dtype.kind == "f" else label.astype(str), missing
+
+    def settings(self) -> dict[str, Any]:
+        return self.columns.settings()
 
 
 class Arrow(Frame):

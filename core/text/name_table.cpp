@@ -1,4 +1,4 @@
-#include "text/names.hpp"
+#include "text/name_table.hpp"
 
 #include <bit>
 #include <cstring>
@@ -59,33 +59,33 @@ std::uint64_t hash_of(std::string_view s, bool roomy) {
   return mix(h ^ rest);
 }
 
-Names::Names(int bits, std::int32_t most)
+NameTable::NameTable(int bits, std::int32_t most)
     : bits_(checked(bits)), most_(most), slots_(std::size_t{1} << (bits ? bits : 10)) {}
 
-std::int32_t Names::number_of(std::string_view name) {
+std::int32_t NameTable::number_of(std::string_view name) {
   auto lock = hold();
   return number({}, name);
 }
 
-std::string Names::name(std::int32_t number) {
+std::string NameTable::name(std::int32_t number) {
   auto lock = hold();
   if (!bits_) return std::string(kept(static_cast<std::size_t>(number)));
   const Slot& slot = slots_[static_cast<std::size_t>(number)];
   return slot.place ? std::string(kept(slot.place - 1)) : std::string();
 }
 
-std::string Names::other(std::int32_t number) {
+std::string NameTable::other(std::int32_t number) {
   auto lock = hold();
   const auto found = others_.find(number);
   return found == others_.end() ? std::string() : found->second;
 }
 
-std::size_t Names::collisions() {
+std::size_t NameTable::collisions() {
   auto lock = hold();
   return others_.size();
 }
 
-std::vector<std::uint8_t> Names::state() {
+std::vector<std::uint8_t> NameTable::state() {
   auto lock = hold();
   std::vector<std::uint8_t> bytes;
   put(bytes, starts_.size() - 1);
@@ -95,7 +95,7 @@ std::vector<std::uint8_t> Names::state() {
   return bytes;
 }
 
-void Names::restore(std::string_view bytes) {
+void NameTable::restore(std::string_view bytes) {
   auto lock = hold();
   for (int part = 0; part < 2; ++part) {
     for (std::uint64_t left = take(bytes); left > 0; --left) {
@@ -108,22 +108,22 @@ void Names::restore(std::string_view bytes) {
   if (!bytes.empty()) throw std::invalid_argument("the saved names are too long");
 }
 
-std::string_view Names::kept(std::size_t i) const {
+std::string_view NameTable::kept(std::size_t i) const {
   return std::string_view(arena_).substr(starts_[i], starts_[i + 1] - starts_[i]);
 }
 
-bool Names::is_kept(std::size_t i, std::string_view prefix, std::string_view name) const {
+bool NameTable::is_kept(std::size_t i, std::string_view prefix, std::string_view name) const {
   const std::string_view whole = kept(i);
   return whole.size() == prefix.size() + name.size() && whole.starts_with(prefix) && whole.ends_with(name);
 }
 
-Names::Slot Names::keep(std::uint64_t hash, std::string_view prefix, std::string_view name) {
+NameTable::Slot NameTable::keep(std::uint64_t hash, std::string_view prefix, std::string_view name) {
   arena_.append(prefix).append(name);
   starts_.push_back(arena_.size());
   return {hash, static_cast<std::uint32_t>(starts_.size() - 1), false};
 }
 
-std::int32_t Names::hashed(std::uint64_t hash, std::string_view prefix, std::string_view name) {
+std::int32_t NameTable::hashed(std::uint64_t hash, std::string_view prefix, std::string_view name) {
   Slot& slot = slots_[place(hash)];
   const auto number = static_cast<std::int32_t>(place(hash));
   if (slot.place == 0) {
@@ -135,7 +135,7 @@ std::int32_t Names::hashed(std::uint64_t hash, std::string_view prefix, std::str
   return number;
 }
 
-std::int32_t Names::exact(std::uint64_t hash, std::string_view prefix, std::string_view name) {
+std::int32_t NameTable::exact(std::uint64_t hash, std::string_view prefix, std::string_view name) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = place(hash);
   for (; slots_[at].place; at = (at + 1) & mask) {
@@ -149,7 +149,7 @@ std::int32_t Names::exact(std::uint64_t hash, std::string_view prefix, std::stri
   return static_cast<std::int32_t>(size() - 1);
 }
 
-void Names::widen() {
+void NameTable::widen() {
   Zeros<Slot> old(slots_.size() * 2);
   std::swap(old, slots_);
   for (std::size_t i = 0; i < old.size(); ++i) {
