@@ -39,19 +39,18 @@ class AdaptiveRule final : public BufferedRule {
     eta_ = step;
     load(here_, row.index);
     for (std::size_t n = 0; n < row.size(); ++n) {
-      double* at = slot(row[n]);
-      at[0] = rounds_;
-      if (const double size = std::fabs(row.x[n]); size > at[1 + m_]) rescale(at, row.index[n], n, size);
+      if (const double size = std::fabs(row.x[n]); size > here_.also[n]) rescale(slot(row[n]), row.index[n], n, size);
     }
     add_up(row, z);
   }
   void learn(const Row& row, const double* slope) override {
-    by_size([&, eta = eta_](auto m, auto k) {
+    by_size([&, eta = eta_, rounds = rounds_](auto m, auto k) {
       const double *w = here_.w.data(), *pace = paces_.data();
       double* slots = slot(0);
       for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
         double *at = slots + row[n] * (2 + 2 * m + m * k), *s = at + 1, *step = at + 2 + m, *to = step + m,
                x = row.x[n];
+        at[0] = rounds;
         side_by_side(m, [=, largest = at[1 + m]](std::size_t i) {
           s[i] += squared(x, slope + i * k, k);
           step[i] = eta * pace[i] / safe(largest * std::sqrt(s[i]));
@@ -93,10 +92,10 @@ class AdaptiveRule final : public BufferedRule {
     make_room(b, features.size());
     by_size([&, rounds = rounds_](auto m, auto k) {
       const double *slots = slot(0), *alpha = alphas_.data();
-      double *w = b.w.data(), *s = b.s.data(), *missed = b.per.data();
+      double *w = b.w.data(), *s = b.s.data(), *missed = b.per.data(), *largest = b.also.data();
       for (std::size_t n = 0; n < features.size(); ++n, w += m * k, s += m) {
         const double *at = slots + static_cast<std::size_t>(features[n]) * (2 + 2 * m + m * k), *step = at + 2 + m;
-        missed[n] = rounds - at[0];
+        missed[n] = rounds - at[0], largest[n] = at[1 + m];
         side_by_side(m, [=](std::size_t i) { s[i] = alpha[i] * step[i]; });
         side_by_side(m * k, [=](std::size_t c) { w[c] = step[m + c]; });
       }

@@ -38,9 +38,9 @@ class BufferedRule : public Rule {
   std::vector<double> alphas_, paces_;
   Slots slots_;
 
-  // The rows of some features: their weights, the s of each row, a number per feature, some per lane.
+  // The rows of some features: their weights, the s of each row, two numbers per feature, some per lane.
   struct Buffer {
-    std::vector<double> w, s, per, lane;
+    std::vector<double> w, s, per, also, lane;
   };
   Buffer here_;                   // of the example at hand
   static Buffer& for_reading() {  // several threads may read a learner
@@ -52,7 +52,7 @@ class BufferedRule : public Rule {
   const double* slot(std::size_t j) const { return &slots_[j * stride_]; }
 
   void make_room(Buffer& b, std::size_t n) const {
-    if (b.per.size() < n) b.per.resize(2 * n);
+    if (b.per.size() < n) b.per.resize(2 * n), b.also.resize(2 * n);
     if (b.s.size() < n * m_) b.s.resize(2 * n * m_);
     if (b.w.size() < n * cells_) b.w.resize(2 * n * cells_);
   }
