@@ -15,9 +15,6 @@ namespace gossamer {
 
 namespace {
 
-// No rate may be infinite: where nothing was learned the sums are zero, and zero must come out.
-inline double safe(double divisor) { return std::max(divisor, 1e-150); }
-
 // Σ_r (x slope_r)²
 [[gnu::always_inline]] inline double squared(double x, const double* slope, std::size_t k) {
   double sum = 0;

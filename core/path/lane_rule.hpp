@@ -69,11 +69,4 @@ class LaneRule : public Rule {
   }
 };
 
-// No rate may be infinite: where nothing was learned the sums are zero, and zero must come out.
-inline double safe(double divisor) { return std::max(divisor, 1e-150); }
-[[gnu::always_inline]] inline Quad safe(Quad divisor) {
-  const Quad least = spread_four(1e-150);
-  return divisor < least ? least : divisor;
-}
-
 }  // namespace gossamer
