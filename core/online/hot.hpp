@@ -61,7 +61,7 @@ class HotRule : public Rule {
     Quad sums = {};
     double rest = 0;
     std::size_t k = 0;
-    for (; k + 4 <= n; k += 4) {
+    for (const std::size_t end = n - n % 4; k < end; k += 4) {
       const Quad w = fours(j + k);
       store_four(to + k, w);
       sums += load_four(x + k) * w;
@@ -80,7 +80,7 @@ class HotRule : public Rule {
     const std::int32_t* j = row.index.data();
     const std::size_t n = row.size();
     std::size_t k = 0;
-    for (; k + 4 <= n; k += 4) fours(j + k, load_four(w + k), load_four(x + k));
+    for (const std::size_t end = n - n % 4; k < end; k += 4) fours(j + k, load_four(w + k), load_four(x + k));
     for (; k < n; ++k) one(static_cast<std::size_t>(j[k]), w[k], static_cast<double>(x[k]));
   }
 };

@@ -34,32 +34,32 @@ template <class R, class T>
 void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
   constexpr std::size_t ahead = 4;  // rows come in any order: asks for one some rounds before its turn
   constexpr bool single = requires { requires R::single; };  // one strength, one output
+  double one[2];
   const std::size_t cells = single ? 1 : z_.size();
-  const std::span<double> z(z_.data(), cells), slope(slope_.data(), cells);
+  const std::span<double> z(single ? one : z_.data(), cells), slope(single ? one + 1 : slope_.data(), cells);
   const double tame = loss.tame_slope();
-  bool fits = within_features(examples.features(0), setup.features), next_fits = false;
-  for (std::size_t i = 0; i < examples.count; ++i, fits = next_fits) {
-    const std::span<const std::int32_t> next = examples.features(i + 1);
-    next_fits = within_features(next, setup.features);
+  for (std::size_t i = 0; i < examples.count; ++i) {
     const double weight = examples.weight ? examples.weight[i] : 1.0;
     if (weight == 0) continue;
     if (i + ahead < examples.count) {
       fetch(examples.index, examples.begins[i + ahead], examples.ends[i + ahead]);
       fetch(examples.value, examples.begins[i + ahead], examples.ends[i + ahead]);
     }
-    if (!fits) {
+    const std::span<const std::int32_t> features = examples.features(i);
+    if (!within_features(features, setup.features)) {
       sound = false;
       throw std::out_of_range("an example has a feature that the learner has not");
     }
     const T* value = examples.value + examples.begins[i];
-    RowOf<T> given{examples.features(i), value, next_fits ? next : std::span<const std::int32_t>()};
+    const auto next = large_ ? examples.features(i + 1) : std::span<const std::int32_t>();
+    const RowOf<T> given{features, value, within_features(next, setup.features) ? next : next.first(0)};
     const auto row = [&] {
       if constexpr (std::is_same_v<T, double> || requires { rule.look(given, 1.0, z.data()); }) {
         return given;
       } else {
         if (x_.size() < given.size()) x_.resize(2 * given.size());
         std::copy_n(value, given.size(), x_.data());
-        return Row{given.index, x_.data(), given.next};
+        return Row{features, x_.data(), given.next};
       }
     }();
     const auto b = intercept.values();
