@@ -203,11 +203,13 @@ class AdaptiveDualRule final : public BufferedRule {
   }
 };
 
-// AdaGrad's dual form with ℓ1 and one output. A slot: s, m, c, G.
-class AdaptiveDualL1 final : public Looped<AdaptiveDualL1, HotRule> {
+// The dual forms with ℓ1 and one output: FTRL takes two thirds of the time of the form above. A slot as there: s; m
+// (FTRL: √s); c; G.
+template <bool Proximal>
+class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
  public:
-  AdaptiveDualL1(const Weights& weights, const Setup& s)
-      : Looped(weights, s, 4), alpha_(s.alpha()), pace_(s.paces[0]) {}
+  AdaptiveDualL1(const Weights& weights, const Setup& s, double beta)
+      : Looped<AdaptiveDualL1, HotRule>(weights, s, 4), alpha_(s.alpha()), pace_(s.paces[0]), beta_(beta) {}
 
   void margins(const Row& row, double step, double* z) override { look(row, step, z); }
   void learn(const Row& row, const double* slope) override { move(row, slope); }
@@ -215,67 +217,74 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1, HotRule> {
   template <class T>
   void look(const RowOf<T>& row, double step, double* z) {
     eta_ = step;
-    const double a = rounds_ * alpha_, *weights = given_weights();
-    double* slots = &slots_[0];
+    const double a = rounds_ * alpha_, *weights = this->given_weights();
+    double* slots = &this->slots_[0];
     const Quad all = spread_four(a);
-    for (std::size_t n = 0; n < row.size(); ++n) {  // larger than ever: known before it is used
+    for (std::size_t n = 0; n < row.size() && !Proximal; ++n) {  // larger than ever: known before it is used
       double *at = slots + 4 * row[n], size = std::fabs(static_cast<double>(row.x[n]));
       if (size > at[1]) at[2] *= at[1] / size, at[1] = size;
     }
-    *z += peek_all(
+    *z += this->peek_all(
         row,
         [=](const std::int32_t* j) {
           const Quad c = gather(slots + 2, j, 4);
-          return soft(-c * gather(slots + 3, j, 4), c * times_weights(all, weights, j));
+          return soft(-c * gather(slots + 3, j, 4), c * HotRule::times_weights(all, weights, j));
         },
         [=, this](std::size_t j) { return weight(slots + 4 * j, a, j); });
   }
   template <class T>
   void move(const RowOf<T>& row, const double* slope) {
-    const double g = *slope, eta = eta_ * pace_;
-    double* slots = &slots_[0];
-    const Quad slopes = spread_four(g), etas = spread_four(eta);
-    const auto one = [=](std::size_t j, double, double x) {
-      double *at = slots + 4 * j, squares = (x * g) * (x * g);
-      if (squares == 0) return;
-      at[3] += x * g, at[0] += squares;
-      at[2] = eta / (at[1] * std::sqrt(at[0]));
+    const double g = *slope, eta = eta_ * pace_, beta = beta_;
+    double* slots = &this->slots_[0];
+    const Quad slopes = spread_four(g), etas = spread_four(eta), betas = spread_four(beta);
+    const auto one = [=](std::size_t j, double w, double x) {
+      double *at = slots + 4 * j, by = x * g, squares = by * by;
+      if (!Proximal && squares == 0) return;
+      at[0] += squares;
+      const double after = std::sqrt(at[0]);
+      if (Proximal) by -= (after - at[1]) / eta * w, at[1] = after;
+      at[3] += by;
+      at[2] = eta / (Proximal ? safe(beta + after) : at[1] * after);
     };
-    move_all(
+    this->move_all(
         row,
         [=](const std::int32_t* j, Quad w, Quad x) {
-          const Quad by = x * slopes, squares = by * by;
-          if (!(least(squares) > 0)) {
+          Quad by = x * slopes;
+          const Quad squares = by * by;
+          if (!Proximal && !(least(squares) > 0)) {
             for (int n = 0; n < 4; ++n) one(static_cast<std::size_t>(j[n]), w[n], x[n]);
             return;
           }
-          const Quad s = gather(slots, j, 4) + squares, sum = gather(slots + 3, j, 4) + by;
-          const Quad c = etas / (gather(slots + 1, j, 4) * root(s));
+          const Quad s = gather(slots, j, 4) + squares, other = gather(slots + 1, j, 4), roots = root(s);
+          if (Proximal) by -= (roots - other) / etas * w;
+          const Quad sum = gather(slots + 3, j, 4) + by;
+          const Quad c = etas / (Proximal ? safe(betas + roots) : other * roots);
           for (int n = 0; n < 4; ++n) {
             double* at = slots + 4 * static_cast<std::size_t>(j[n]);
             at[0] = s[n], at[2] = c[n], at[3] = sum[n];
+            if (Proximal) at[1] = roots[n];
           }
         },
         one);
     rounds_ += 1;
   }
-  void read(std::size_t j, double* w) const override { *w = weight(&slots_[4 * j], rounds_ * alpha_, j); }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", slots_); }
+  void read(std::size_t j, double* w) const override { *w = weight(&this->slots_[4 * j], rounds_ * alpha_, j); }
+  void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", this->slots_); }
   bool has_paths() const override { return true; }
   void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
     for (std::size_t n = 0; n < features.size(); ++n) {
       const auto j = static_cast<std::size_t>(features[n]);
-      const double *at = &slots_[4 * j], c = at[2], a = alpha_ * weight_of(weights_, j);
+      const double *at = &this->slots_[4 * j], c = at[2], a = alpha_ * weight_of(this->weights_, j);
       const double start = c * (std::fabs(at[3]) - a * (rounds_ - away[n]));
       if (start > 0) sums[n] -= std::copysign(arithmetic_sum(start, c * a, away[n]), at[3]);
     }
   }
 
  private:
-  double alpha_, pace_, eta_ = 0, rounds_ = 0;
+  double alpha_, pace_, beta_, eta_ = 0, rounds_ = 0;
 
   double weight(const double* at, double a, std::size_t j) const {
-    return soft(-at[2] * at[3], at[2] * (a * weight_of(weights_, j)));
+    return soft(-at[2] * at[3], at[2] * (a * weight_of(this->weights_, j)));
   }
 };
 
@@ -290,11 +299,15 @@ std::unique_ptr<Rule> AdaGradDual::rule(AnyPenalty penalty, const Setup& setup) 
 }
 
 std::unique_ptr<Rule> AdaGradDual::hot(const Weights& weights, const Setup& setup) const {
-  return plain_or_averaged(std::make_unique<AdaptiveDualL1>(weights, setup), setup);
+  return plain_or_averaged(std::make_unique<AdaptiveDualL1<false>>(weights, setup, 0.0), setup);
 }
 
 std::unique_ptr<Rule> Ftrl::rule(AnyPenalty penalty, const Setup& setup) const {
   return std::make_unique<AdaptiveDualRule<true>>(std::move(penalty), setup, beta);
+}
+
+std::unique_ptr<Rule> Ftrl::hot(const Weights& weights, const Setup& setup) const {
+  return plain_or_averaged(std::make_unique<AdaptiveDualL1<true>>(weights, setup, beta), setup);
 }
 
 }  // namespace gossamer

@@ -68,6 +68,7 @@ struct Ftrl {
   static constexpr MethodFacts facts{
       .name = "Ftrl", .settings = {"beta"}, .lanes = true, .together = lanes_in_registers};
   std::unique_ptr<Rule> rule(AnyPenalty penalty, const Setup& setup) const;
+  std::unique_ptr<Rule> hot(const Weights& weights, const Setup& setup) const;
   std::unique_ptr<Rule> hot_lanes(const Weights& weights, const Setup& setup) const;
 };
 
