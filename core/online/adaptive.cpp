@@ -270,14 +270,10 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
   }
   void read(std::size_t j, double* w) const override { *w = weight(&this->slots_[4 * j], rounds_ * alpha_, j); }
   void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", this->slots_); }
-  bool has_paths() const override { return true; }
-  void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
-    for (std::size_t n = 0; n < features.size(); ++n) {
-      const auto j = static_cast<std::size_t>(features[n]);
-      const double *at = &this->slots_[4 * j], c = at[2], a = alpha_ * weight_of(this->weights_, j);
-      const double start = c * (std::fabs(at[3]) - a * (rounds_ - away[n]));
-      if (start > 0) sums[n] -= std::copysign(arithmetic_sum(start, c * a, away[n]), at[3]);
-    }
+  double path(std::size_t j, double n) const {
+    const double *at = &this->slots_[4 * j], c = at[2], a = alpha_ * weight_of(this->weights_, j);
+    const double start = c * (std::fabs(at[3]) - a * (rounds_ - n));
+    return start > 0 ? -std::copysign(arithmetic_sum(start, c * a, n), at[3]) : 0.0;
   }
 
  private:

@@ -23,6 +23,8 @@ class Average {
 template <class R>
 class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
  public:
+  static constexpr bool single = requires { requires R::single; };
+
   Averaged(std::unique_ptr<R> rule, const Setup& setup)
       : rule_(std::move(rule)),
         features_(setup.features),
@@ -52,9 +54,11 @@ class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
     if (rounds_ == 0) return rule_->read(j, w);
     const double* s = &slots_[j * (k_ + 1)];
     std::copy_n(s + 1, k_, w);
-    if (lazy_) {
-      const auto feature = static_cast<std::int32_t>(j);
-      const double away = rounds_ - s[0];
+    const auto feature = static_cast<std::int32_t>(j);
+    const double away = rounds_ - s[0];
+    if constexpr (single) {
+      *w += rule_->path(j, away);
+    } else if (lazy_) {
       rule_->add_paths({&feature, 1}, &away, w);
     }
     for (std::size_t r = 0; r < k_; ++r) w[r] /= rounds_;
@@ -81,6 +85,13 @@ class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
   double* slot(std::size_t j) { return &slots_[j * (k_ + 1)]; }
   // Adds up the paths of some features until now.
   void add(std::span<const std::int32_t> features) {
+    if constexpr (single) {  // in one go: averages of RDA take nine tenths of the time
+      for (const std::int32_t j : features) {
+        double* s = slot(static_cast<std::size_t>(j));
+        s[1] += rule_->path(static_cast<std::size_t>(j), rounds_ - s[0]), s[0] = rounds_;
+      }
+      return;
+    }
     const std::size_t n = features.size();
     if (away_.size() < n) away_.resize(2 * n), sums_.resize(2 * n * k_);
     std::fill_n(sums_.begin(), n * k_, 0.0);

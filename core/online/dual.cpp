@@ -194,13 +194,9 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
   }
   void read(std::size_t j, double* w) const override { *w = weight(slots_[j], clock_.rate(), j); }
   void visit(StateVisitor& f) override { clock_.visit(f), f("sums", slots_); }
-  bool has_paths() const override { return true; }
-  void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
-    for (std::size_t n = 0; n < features.size(); ++n) {
-      const auto j = static_cast<std::size_t>(features[n]);
-      const double v = -slots_[j];
-      sums[n] += std::copysign(clock_.line(std::fabs(v), weight_of(weights_, j) * clock_.alpha(), away[n]), v);
-    }
+  double path(std::size_t j, double n) const {
+    const double v = -slots_[j];
+    return std::copysign(clock_.line(std::fabs(v), weight_of(weights_, j) * clock_.alpha(), n), v);
   }
   bool settles(double gamma) const override { return clock_.settles(gamma * pace_); }
   void settle() override { clock_.restart(); }

@@ -151,13 +151,9 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
     f("levels", slots_), f("lazy_total", total_);
     if (traced_) trail_.visit(f);
   }
-  bool has_paths() const override { return true; }
-  void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
-    for (std::size_t n = 0; n < features.size(); ++n) {
-      const auto j = static_cast<std::size_t>(features[n]);
-      const double v = slots_[j];
-      sums[n] += std::copysign(trail_.line(std::fabs(v), weight_of(weights_, j), 0.0, away[n]), v);
-    }
+  double path(std::size_t j, double n) const {
+    const double v = slots_[j];
+    return std::copysign(trail_.line(std::fabs(v), weight_of(weights_, j), 0.0, n), v);
   }
   bool settles(double) const override { return traced_ && trail_.rounds() >= limit_; }
   void settle() override {

@@ -30,6 +30,9 @@ class HotRule : public Rule {
  public:
   static constexpr bool single = true;
 
+  bool has_paths() const override {
+    return true;
+  }  // path(j, n): the sum of the weights after each of the last n rounds
   void prefetch(std::span<const std::int32_t> features) const override {
     for (const std::int32_t j : features) __builtin_prefetch(&slots_[static_cast<std::size_t>(j) * stride_], 1);
   }
