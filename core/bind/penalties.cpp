@@ -60,7 +60,8 @@ void bind_arrays(nb::module_& m) {
   m.def(
       "project_weighted_l1_ball",
       [](In v, Out out, double radius, std::span<const double> weights) {
-        project_weighted_l1_ball(v.data(), out.data(), blocks_of(v), radius, weights);
+        transform_blocks(v.data(), out.data(), blocks_of(v),
+                         [&](std::size_t, auto from, auto to) { project_weighted_l1_ball(from, to, radius, weights); });
       },
       "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, "weights"_a, Free());
   m.def(
