@@ -7,38 +7,49 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <span>
+#include <type_traits>
 
 #include "base/pack.hpp"
 
 namespace gossamer {
 
+using Eight = double[8];  // running sums or maxima
+
+inline double sum_of(const Eight& lane) {
+  return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+// f(i mod 8, v_i) for all i
+template <class T, class F>
+[[gnu::always_inline]] inline void in_eights(std::span<const T> v, F f) {
+  constexpr std::size_t lanes = std::extent_v<Eight>;
+  std::size_t i = 0;
+  for (; i + lanes <= v.size(); i += lanes) {
+    for (std::size_t r = 0; r < lanes; ++r) f(r, static_cast<double>(v[i + r]));
+  }
+  for (; i < v.size(); ++i) f(i % lanes, static_cast<double>(v[i]));
+}
+
 // Σ f(v_i)
 template <class T, class F>
 double sum_over(std::span<const T> v, F f) {
-  constexpr std::size_t lanes = 8;
-  double lane[lanes] = {};
-  std::size_t i = 0;
-  for (; i + lanes <= v.size(); i += lanes) {
-    for (std::size_t r = 0; r < lanes; ++r) lane[r] += f(static_cast<double>(v[i + r]));
-  }
-  for (; i < v.size(); ++i) lane[i % lanes] += f(static_cast<double>(v[i]));
-  return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+  Eight sum = {};
+  in_eights(v, [&](std::size_t r, double x) { sum[r] += f(x); });
+  return sum_of(sum);
 }
 
 // max f(v_i), and `least` when v is empty
 template <class T, class F>
 double max_over(std::span<const T> v, double least, F f) {
-  constexpr std::size_t lanes = 8;
-  double lane[lanes];
-  std::fill_n(lane, lanes, least);
-  std::size_t i = 0;
-  auto keep = [&](std::size_t r, double x) { lane[r] = x > lane[r] ? x : lane[r]; };
-  for (; i + lanes <= v.size(); i += lanes) {
-    for (std::size_t r = 0; r < lanes; ++r) keep(r, f(static_cast<double>(v[i + r])));
-  }
-  for (; i < v.size(); ++i) keep(i % lanes, f(static_cast<double>(v[i])));
-  return *std::max_element(lane, lane + lanes);
+  Eight most;
+  std::fill(std::begin(most), std::end(most), least);
+  in_eights(v, [&](std::size_t r, double x) {
+    const double here = f(x);
+    most[r] = here > most[r] ? here : most[r];
+  });
+  return *std::max_element(std::begin(most), std::end(most));
 }
 
 // ‖v‖₁
@@ -60,20 +71,13 @@ struct Magnitudes {
 
 template <class T>
 Magnitudes magnitudes(std::span<const T> v) {
-  constexpr std::size_t lanes = 8;
-  double sum[lanes] = {}, top[lanes] = {};
-  auto take = [&](std::size_t r, double x) {
+  Eight sum = {}, top = {};
+  in_eights(v, [&](std::size_t r, double x) {
     const double size = std::fabs(x);
     sum[r] += size;
     top[r] = size > top[r] ? size : top[r];
-  };
-  std::size_t i = 0;
-  for (; i + lanes <= v.size(); i += lanes) {
-    for (std::size_t r = 0; r < lanes; ++r) take(r, static_cast<double>(v[i + r]));
-  }
-  for (; i < v.size(); ++i) take(i % lanes, static_cast<double>(v[i]));
-  return {((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])),
-          *std::max_element(top, top + lanes)};
+  });
+  return {sum_of(sum), *std::max_element(std::begin(top), std::end(top))};
 }
 
 // Σ v_i². Short rows are summed in pairs: the prox of GroupL2 on rows of five takes 113 µs, and 146 µs with lanes.

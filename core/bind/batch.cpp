@@ -52,24 +52,9 @@ void bind_batch(nb::module_& m) {
             X.gradient(span_of(S), S.shape(1), span_of(G));
           },
           "S"_a, "G"_a.noconvert(), Free())
-      .def(
-          "signed_sums",
-          [](const Design& X, Vector<const double> p, Vector<double> above, Vector<double> below) {
-            X.signed_sums(span_of(p), span_of(above), span_of(below));
-          },
-          "p"_a, "above"_a.noconvert(), "below"_a.noconvert(), Free())
-      .def(
-          "weighted_squares",
-          [](const Design& X, Vector<const double> h, Vector<double> out) {
-            X.weighted_squares(span_of(h), span_of(out));
-          },
-          "h"_a, "out"_a.noconvert(), Free())
-      .def(
-          "reduced",
-          [](const Design& X, Vector<const std::int32_t> kept, std::size_t count) {
-            return X.reduced(span_of(kept), count);
-          },
-          "kept"_a, "count"_a, Free());
+      .def("signed_sums", &Design::signed_sums, "p"_a, "above"_a.noconvert(), "below"_a.noconvert(), Free())
+      .def("weighted_squares", &Design::weighted_squares, "h"_a, "out"_a.noconvert(), Free())
+      .def("reduced", &Design::reduced, "kept"_a, "count"_a, Free());
 
   nb::class_<SummedLoss>(m, "MeanLoss")
       .def_prop_ro("has_curvature", &SummedLoss::has_curvature)
@@ -117,12 +102,7 @@ void bind_batch(nb::module_& m) {
       .def_ro("step", &Standing::step)
       .def_ro("growing", &Standing::growing);
   nb::class_<CoordinateSolver>(m, "CoordinateSolver")
-      .def(
-          "start",
-          [](CoordinateSolver& solver, Matrix<const double> W, Vector<const double> b, double alpha) {
-            return solver.start(span_of(W), span_of(b), alpha);
-          },
-          "W"_a, "b"_a, "alpha"_a, Free())
+      .def("start", &CoordinateSolver::start, "W"_a, "b"_a, "alpha"_a, Free())
       .def("round", &CoordinateSolver::round, "alpha"_a, "share"_a, "max_epochs"_a, Free())
       .def_prop_ro("weights", [](nb::handle self) { return shown(nb::cast<CoordinateSolver&>(self).weights(), self); })
       .def_prop_ro("intercept",
@@ -130,21 +110,10 @@ void bind_batch(nb::module_& m) {
       .def_prop_ro("slopes", [](nb::handle self) { return shown(nb::cast<CoordinateSolver&>(self).slopes(), self); })
       .def_prop_ro("gradient",
                    [](nb::handle self) { return shown(nb::cast<CoordinateSolver&>(self).gradient(), self); });
-  m.def(
-      "block_solver",
-      [](const Design& design, const SummedLoss& loss, const BlockPenalties::Variant& penalty, GivenWeights weights,
-         Indices members, Indices starts, bool fit_intercept) {
-        return make_block_solver(design, loss, penalty, span_of(weights), span_of(members), span_of(starts),
-                                 fit_intercept);
-      },
-      "design"_a, "loss"_a, "penalty"_a, "weights"_a.none(), "members"_a.none(), "starts"_a.none(), "fit_intercept"_a,
-      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), Free());
-  m.def(
-      "coordinate_solver",
-      [](const Design& design, const SummedLoss& loss, const NumberPenalties::Variant& penalty, GivenWeights weights,
-         bool fit_intercept) { return make_coordinate_solver(design, loss, penalty, span_of(weights), fit_intercept); },
-      "design"_a, "loss"_a, "penalty"_a, "weights"_a.none(), "fit_intercept"_a, nb::keep_alive<0, 1>(),
-      nb::keep_alive<0, 2>(), Free());
+  m.def("block_solver", &make_block_solver, "design"_a, "loss"_a, "penalty"_a, "weights"_a.none(), "members"_a.none(),
+        "starts"_a.none(), "fit_intercept"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), Free());
+  m.def("coordinate_solver", &make_coordinate_solver, "design"_a, "loss"_a, "penalty"_a, "weights"_a.none(),
+        "fit_intercept"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), Free());
 }
 
 }  // namespace gossamer

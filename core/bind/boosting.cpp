@@ -5,8 +5,9 @@
 namespace gossamer {
 
 void bind_boosting(nb::module_& m) {
-  using In = Vector<const double>;
-  using Out = Vector<double>;
+  using In = std::span<const double>;
+  using Out = std::span<double>;
+  using Numbers = std::span<const std::int64_t>;
   Joined<BoundTypes, List<SmoothL1>>::each([&]<class T> { bind_part<T>(m); });
 
   nb::class_<BoostingRule>(m, "Rule")
@@ -15,13 +16,13 @@ void bind_boosting(nb::module_& m) {
           "minimise",
           [](const BoostingRule& rule, In up, In down, double a, double lambda, In w, Out next) {
             RuleScratch scratch;
-            rule.minimise({span_of(up), span_of(down)}, a, lambda, span_of(w), span_of(next), scratch);
+            rule.minimise({up, down}, a, lambda, w, next, scratch);
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a.noconvert())
       .def(
           "gain",
           [](const BoostingRule& rule, In up, In down, double a, double lambda, In w, In next) {
-            return rule.gain({span_of(up), span_of(down)}, a, lambda, span_of(w), span_of(next));
+            return rule.gain({up, down}, a, lambda, w, next);
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a);
   m.def("rule", &make_rule, "bound"_a, "penalty"_a);
@@ -29,7 +30,7 @@ void bind_boosting(nb::module_& m) {
       .def(
           "minimise",
           [](const WholeRule& rule, In up, In down, In a, double lambda, In w, Out next) {
-            rule.minimise({span_of(up), span_of(down)}, span_of(a), lambda, span_of(w), span_of(next));
+            rule.minimise({up, down}, a, lambda, w, next);
           },
           "up"_a, "down"_a, "a"_a, "strength"_a, "w"_a, "next"_a.noconvert());
   m.def("whole_rule", &make_whole_rule, "bound"_a, "penalty"_a);
@@ -39,60 +40,45 @@ void bind_boosting(nb::module_& m) {
       .def("loss", &Booster::loss, Free())
       .def("penalty", &Booster::penalty, Free())
       .def(
-          "scales", [](const Booster& b, const Design& x, Out out) { b.scales(x.column_lines(), span_of(out)); },
-          "columns"_a, "out"_a.noconvert(), Free())
+          "scales", [](const Booster& b, const Design& x, Out out) { b.scales(x.column_lines(), out); }, "columns"_a,
+          "out"_a.noconvert(), Free())
       .def(
           "score",
-          [](const Booster& b, const Design& x, GivenWeights scales, GivenWeights weights, GivenWeights factor,
-             double slack, unsigned threads, Out scores) {
-            b.score(x.column_lines(), span_of(scales), span_of(weights), span_of(factor), slack, threads,
-                    span_of(scores));
-          },
+          [](const Booster& b, const Design& x, In scales, In weights, In factor, double slack, unsigned threads,
+             Out scores) { b.score(x.column_lines(), scales, weights, factor, slack, threads, scores); },
           "columns"_a, "scales"_a.none(), "weights"_a.none(), "factor"_a.none(), "slack"_a, "threads"_a,
           "scores"_a.noconvert(), Free())
       .def(
           "score_stumps",
-          [](const Booster& b, Matrix<const std::int32_t> code, Vector<const std::int64_t> start, double slack,
-             unsigned threads, Out scores) {
-            b.score(Stumps{code.shape(1), code.shape(0), span_of(code), span_of(start)}, slack, threads,
-                    span_of(scores));
+          [](const Booster& b, Matrix<const std::int32_t> code, Numbers start, double slack, unsigned threads,
+             Out scores) {
+            b.score(Stumps{code.shape(1), code.shape(0), span_of(code), start}, slack, threads, scores);
           },
           "code"_a, "start"_a, "slack"_a, "threads"_a, "scores"_a.noconvert(), Free())
       .def(
           "add",
-          [](Booster& b, const Design& x, Vector<const std::int64_t> which, GivenWeights weights) {
-            b.add(x.column_lines(), span_of(which), span_of(weights), true);
-          },
+          [](Booster& b, const Design& x, Numbers which, In weights) { b.add(x.column_lines(), which, weights, true); },
           "columns"_a, "which"_a, "weights"_a.none())
       .def(
           "adopt",
-          [](Booster& b, const Design& x, Vector<const std::int64_t> which, GivenWeights weights) {
-            b.add(x.column_lines(), span_of(which), span_of(weights), false);
+          [](Booster& b, const Design& x, Numbers which, In weights) {
+            b.add(x.column_lines(), which, weights, false);
           },
           "columns"_a, "which"_a, "weights"_a.none(), nb::keep_alive<1, 2>())
-      .def(
-          "update",
-          [](Booster& b, Vector<const std::int64_t> which, double idle) { return b.update(span_of(which), idle); },
-          "which"_a, "idle"_a, Free())
+      .def("update", &Booster::update, "which"_a, "idle"_a, Free())
       .def("update_together", &Booster::update_together, "threads"_a, Free())
-      .def(
-          "gains",
-          [](const Booster& b, double slack, unsigned threads, Out out) { b.gains(slack, threads, span_of(out)); },
-          "slack"_a, "threads"_a, "out"_a.noconvert(), Free())
+      .def("gains", &Booster::gains, "slack"_a, "threads"_a, "out"_a.noconvert(), Free())
       .def("prune", &Booster::prune)
       .def("update_intercept", &Booster::update_intercept, Free())
-      .def(
-          "set_intercept", [](Booster& b, In to) { b.set_intercept(span_of(to)); }, "b"_a, Free())
-      .def(
-          "set", [](Booster& b, In weights, In to) { b.set(span_of(weights), span_of(to)); }, "weights"_a, "b"_a,
-          Free())
+      .def("set_intercept", &Booster::set_intercept, "b"_a, Free())
+      .def("set", &Booster::set, "weights"_a, "b"_a, Free())
       .def("use_model", &Booster::use_model, "on"_a, Free())
       .def("weights", [](const Booster& b) { return copied(b.weights()); })
       .def("intercept", [](const Booster& b) { return copied(b.intercept()); })
       .def("margins", [](const Booster& b) { return copied(b.margins()); });
   m.def(
       "booster",
-      [](const AnyLoss& loss, std::size_t rows, std::size_t outputs, In y, GivenWeights weights, double lambda,
+      [](const AnyLoss& loss, std::size_t rows, std::size_t outputs, In y, In weights, double lambda,
          const Bound& bound, const RuleForm& penalty, std::optional<RuleForm> whole) {
         return std::make_unique<Booster>(loss, BoosterSetup{rows, outputs, numbers(y), numbers(weights), lambda},
                                          make_rule(bound, penalty), make_rule(Grad{1.0}, penalty),

@@ -1,5 +1,5 @@
-// What the bindings share: NumPy arrays as spans, and back. The Python side has checked the arguments; a binding makes
-// spans of them, releases the GIL, and calls the core.
+// What the bindings share: NumPy arrays as spans, and back. The Python side has checked the arguments; a binding
+// releases the GIL, and calls the core.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -20,6 +20,23 @@
 #include "base/blocks.hpp"
 #include "base/memory.hpp"
 
+// A span is all numbers of a C-contiguous array, whatever its shape; it is empty for None.
+template <class T>
+struct nanobind::detail::type_caster<std::span<T>> {
+  using Array = ndarray<T, c_contig, device::cpu>;
+  NB_TYPE_CASTER(std::span<T>, make_caster<Array>::Name)
+
+  bool from_python(handle src, std::uint8_t flags, cleanup_list* cleanup) noexcept {
+    if (src.is_none()) return true;
+    if (!array_.from_python(src, flags, cleanup)) return false;
+    value = {array_.value.data(), array_.value.size()};
+    return true;
+  }
+
+ private:
+  make_caster<Array> array_;  // holds the numbers during the call
+};
+
 namespace gossamer {
 
 namespace nb = nanobind;
@@ -30,22 +47,15 @@ template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using GivenWeights = std::optional<Vector<const double>>;
-using Indices = std::optional<Vector<const std::int64_t>>;
 
 template <class Array>
 auto span_of(const Array& a) {
   return std::span(a.data(), a.size());
 }
 
-template <class T>
-std::span<const T> span_of(const std::optional<Vector<const T>>& a) {
-  return a ? span_of(*a) : std::span<const T>();
-}
-
 template <class M>
-Blocks blocks_of(const M& w, const Indices& members = {}, const Indices& starts = {}) {
-  return {w.shape(0), w.shape(1), span_of(members), span_of(starts)};
+Blocks blocks_of(const M& w, std::span<const std::int64_t> members = {}, std::span<const std::int64_t> starts = {}) {
+  return {w.shape(0), w.shape(1), members, starts};
 }
 
 // A NumPy array that owns n numbers in the memory of a chunk.
@@ -84,6 +94,6 @@ nb::class_<P> bind_part(nb::module_& m) {
   return bound;
 }
 
-inline std::vector<double> numbers(const GivenWeights& a) { return {span_of(a).begin(), span_of(a).end()}; }
+inline std::vector<double> numbers(std::span<const double> a) { return {a.begin(), a.end()}; }
 
 }  // namespace gossamer

@@ -19,10 +19,10 @@ void check_rows(const Learner& learner, const Vector<const std::int32_t>& featur
 
 template <class T>
 void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
-           Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y, GivenWeights weight,
-           Vector<const double> step, const LossCall& loss) {
+           Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y,
+           std::span<const double> weight, Vector<const double> step, const LossCall& loss) {
   learner.learn(Examples<T>{begins.size(), begins.data(), ends.data(), index.data(), value.data(), y.data(), y.shape(1),
-                            weight ? weight->data() : nullptr, step.data()},
+                            weight.data(), step.data()},
                 loss);
 }
 
@@ -51,9 +51,10 @@ void bind_coupled(nb::module_& m) {
   nb::class_<FeatureGroups>(m, "FeatureGroups")
       .def(
           "__init__",
-          [](FeatureGroups* self, Indices members, Indices starts, GivenWeights weights) {
-            const auto each = span_of(members), from = span_of(starts);
-            new (self) FeatureGroups{{each.begin(), each.end()}, {from.begin(), from.end()}, numbers(weights)};
+          [](FeatureGroups* self, std::span<const std::int64_t> members, std::span<const std::int64_t> starts,
+             std::span<const double> weights) {
+            new (self)
+                FeatureGroups{{members.begin(), members.end()}, {starts.begin(), starts.end()}, numbers(weights)};
           },
           "members"_a.none(), "starts"_a.none(), "weights"_a.none())
       .def_static("whole", &FeatureGroups::whole, "features"_a);
@@ -63,13 +64,13 @@ void bind_coupled(nb::module_& m) {
   m.def("set_prox", &set_prox, "set"_a, "features"_a, "outputs"_a);
   m.def(
       "weighted_l1_ball_prox",
-      [](double radius, Vector<const double> weights, std::size_t outputs) {
+      [](double radius, std::span<const double> weights, std::size_t outputs) {
         return weighted_l1_ball_prox(radius, numbers(weights), outputs);
       },
       "radius"_a, "weights"_a, "outputs"_a);
   m.def("group_l2_ball_prox", &group_l2_ball_prox, "radius"_a, "groups"_a, "features"_a, "outputs"_a);
   m.def("group_linf_ball_prox", &group_linf_ball_prox, "radius"_a, "groups"_a, "features"_a, "outputs"_a);
-  m.def("kl_prox", [](Vector<const double> prior) { return kl_prox(numbers(prior)); }, "prior"_a);
+  m.def("kl_prox", [](std::span<const double> prior) { return kl_prox(numbers(prior)); }, "prior"_a);
 
   m.def("group_fobos", &make_group_fobos, "groups"_a, "setup"_a);
   m.def("group_rda", &make_group_rda, "groups"_a, "setup"_a);
@@ -81,7 +82,7 @@ void bind_coupled(nb::module_& m) {
   m.def("eager_fobos", &make_eager_fobos, "prox"_a, "setup"_a);
   m.def("eager_rda", &make_eager_rda, "prox"_a, "setup"_a);
   m.def(
-      "kl_rda", [](Vector<const double> prior, const Setup& setup) { return make_kl_rda(numbers(prior), setup); },
+      "kl_rda", [](std::span<const double> prior, const Setup& setup) { return make_kl_rda(numbers(prior), setup); },
       "prior"_a, "setup"_a);
   m.def("exponentiated_gradient", &make_exponentiated_gradient, "radius"_a, "setup"_a);
 }
@@ -97,14 +98,15 @@ void bind_methods(nb::module_& m) {
           "features"_a, "outputs"_a, "alpha"_a, "fit_intercept"_a, "average"_a = false)
       .def(
           "__init__",
-          [](Setup* self, std::size_t features, std::size_t outputs, Vector<const double> alphas,
-             Vector<const double> paces, bool fit_intercept) {
+          [](Setup* self, std::size_t features, std::size_t outputs, std::span<const double> alphas,
+             std::span<const double> paces, bool fit_intercept) {
             new (self) Setup{features, outputs, numbers(alphas), numbers(paces), fit_intercept, false, true};
           },
           "features"_a, "outputs"_a, "alphas"_a, "paces"_a, "fit_intercept"_a);
   m.def(
       "learner",
-      [](const Methods::Variant& method, const RowPenalties::Variant& penalty, GivenWeights weights, const Setup& setup,
+      [](const Methods::Variant& method, const RowPenalties::Variant& penalty, std::span<const double> weights,
+         const Setup& setup,
          std::size_t together) { return make_learner(method, penalty, numbers(weights), setup, together); },
       "method"_a, "penalty"_a, "weights"_a.none(), "setup"_a, "together"_a = 0);
 }
@@ -125,12 +127,7 @@ void bind_learner(nb::module_& m) {
            "step"_a, "loss"_a, Free())
       .def("learn", &learn<float>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
            "step"_a, "loss"_a, Free())
-      .def(
-          "read",
-          [](const Learner& learner, Matrix<double> weights, Vector<double> intercept, bool average) {
-            learner.read(span_of(weights), span_of(intercept), average);
-          },
-          "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
+      .def("read", &Learner::read, "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
       .def(
           "read_some",
           [](const Learner& learner, Vector<const std::int32_t> features, Matrix<double> weights,
@@ -161,22 +158,9 @@ void bind_learner(nb::module_& m) {
       .def_prop_ro("intercepts", [](const Learner& learner) { return copied(learner.intercepts()); })
       .def_prop_ro("scored", &Learner::scored)
       .def_prop_ro("scored_squares", &Learner::scored_squares)
-      .def(
-          "read_lane",
-          [](const Learner& learner, std::size_t lane, Matrix<double> weights, Vector<double> intercept) {
-            learner.read_lane(lane, span_of(weights), span_of(intercept));
-          },
-          "lane"_a, "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
-      .def(
-          "count_nonzeros",
-          [](const Learner& learner, Vector<std::int64_t> counts) { learner.count_nonzeros(span_of(counts)); },
-          "counts"_a.noconvert(), Free())
-      .def(
-          "gather",
-          [](const Learner& learner, Vector<std::int64_t> at, Vector<std::int64_t> index, Vector<double> value) {
-            learner.gather(span_of(at), span_of(index), span_of(value));
-          },
-          "at"_a.noconvert(), "index"_a.noconvert(), "value"_a.noconvert(), Free())
+      .def("read_lane", &Learner::read_lane, "lane"_a, "weights"_a.noconvert(), "intercept"_a.noconvert(), Free())
+      .def("count_nonzeros", &Learner::count_nonzeros, "counts"_a.noconvert(), Free())
+      .def("gather", &Learner::gather, "at"_a.noconvert(), "index"_a.noconvert(), "value"_a.noconvert(), Free())
       .def(
           "alone",
           [](Learner& learner, std::size_t lane) {
@@ -191,9 +175,7 @@ void bind_learner(nb::module_& m) {
 void bind_orders(nb::module_& m) {
   nb::class_<Orders>(m, "Orders")
       .def(nb::init<std::uint32_t>(), "seed"_a)
-      .def(
-          "next", [](Orders& orders, Vector<std::int64_t> out) { orders.next(span_of(out)); }, "out"_a.noconvert(),
-          Free());
+      .def("next", &Orders::next, "out"_a.noconvert(), Free());
 }
 
 }  // namespace

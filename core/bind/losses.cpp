@@ -9,38 +9,22 @@ void bind_losses(nb::module_& m) {
   Joined<ScalarLosses, MulticlassLosses>::each(
       [&]<class L> { bind_part<L>(m).attr("link") = link_names[static_cast<std::size_t>(L::facts.link)]; });
 
-  using In = Vector<const double>;
-  using Out = Vector<double>;
-  m.def(
-      "loss_value",
-      [](const ScalarLoss& loss, In z, In y, Out out) { loss_value(loss, span_of(z), span_of(y), span_of(out)); },
-      "loss"_a, "z"_a, "y"_a, "out"_a.noconvert(), Free());
-  m.def(
-      "loss_slope",
-      [](const ScalarLoss& loss, In z, In y, Out out) { loss_slope(loss, span_of(z), span_of(y), span_of(out)); },
-      "loss"_a, "z"_a, "y"_a, "out"_a.noconvert(), Free());
-  m.def(
-      "loss_link", [](const ScalarLoss& loss, In z, Out out) { loss_link(loss, span_of(z), span_of(out)); }, "loss"_a,
-      "z"_a, "out"_a.noconvert(), Free());
-
-  using InRows = Matrix<const double>;
-  using OutRows = Matrix<double>;
-  using Classes = Vector<const std::int64_t>;
-  m.def(
-      "loss_value",
-      [](const MulticlassLoss& loss, InRows z, Classes y, Out out) {
-        loss_value(loss, span_of(z), span_of(y), span_of(out));
-      },
-      "loss"_a, "z"_a, "y"_a, "out"_a.noconvert(), Free());
-  m.def(
-      "loss_slope",
-      [](const MulticlassLoss& loss, InRows z, Classes y, OutRows out) {
-        loss_slope(loss, span_of(z), span_of(y), span_of(out));
-      },
-      "loss"_a, "z"_a, "y"_a, "out"_a.noconvert(), Free());
+  using In = std::span<const double>;
+  using Out = std::span<double>;
+  using Classes = std::span<const std::int64_t>;
+  m.def("loss_value", nb::overload_cast<const ScalarLoss&, In, In, Out>(&loss_value), "loss"_a, "z"_a, "y"_a,
+        "out"_a.noconvert(), Free());
+  m.def("loss_slope", nb::overload_cast<const ScalarLoss&, In, In, Out>(&loss_slope), "loss"_a, "z"_a, "y"_a,
+        "out"_a.noconvert(), Free());
+  m.def("loss_link", nb::overload_cast<const ScalarLoss&, In, Out>(&loss_link), "loss"_a, "z"_a, "out"_a.noconvert(),
+        Free());
+  m.def("loss_value", nb::overload_cast<const MulticlassLoss&, In, Classes, Out>(&loss_value), "loss"_a, "z"_a, "y"_a,
+        "out"_a.noconvert(), Free());
+  m.def("loss_slope", nb::overload_cast<const MulticlassLoss&, In, Classes, Out>(&loss_slope), "loss"_a, "z"_a, "y"_a,
+        "out"_a.noconvert(), Free());
   m.def(
       "loss_link",
-      [](const MulticlassLoss& loss, InRows z, OutRows out) { loss_link(loss, span_of(z), z.shape(1), span_of(out)); },
+      [](const MulticlassLoss& loss, Matrix<const double> z, Out out) { loss_link(loss, span_of(z), z.shape(1), out); },
       "loss"_a, "z"_a, "out"_a.noconvert(), Free());
 }
 

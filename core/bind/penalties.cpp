@@ -15,12 +15,14 @@ template <class T>
 void bind_arrays(nb::module_& m) {
   using In = Matrix<const T>;
   using Out = Matrix<T>;
-  m.def("all_finite", [](Vector<const T> v) { return all_finite(span_of(v)); }, "v"_a.noconvert(), Free());
+  using Penalty = BlockPenalties::Variant;
+  using Numbers = std::span<const std::int64_t>;
+  m.def("all_finite", &all_finite<T>, "v"_a.noconvert(), Free());
   auto bind_valid_entries = [&m]<class I>(I) {
     m.def(
         "valid_entries",
-        [](Vector<const I> index, Vector<const T> value, std::int64_t columns) {
-          return index.size() == value.size() && valid_entries(span_of(index), span_of(value), columns);
+        [](std::span<const I> index, std::span<const T> value, std::int64_t columns) {
+          return index.size() == value.size() && valid_entries(index, value, columns);
         },
         "index"_a.noconvert(), "value"_a.noconvert(), "columns"_a, Free());
   };
@@ -28,77 +30,53 @@ void bind_arrays(nb::module_& m) {
 
   m.def(
       "value",
-      [](const Elementwise& p, In w, GivenWeights weights) {
-        return value(p, w.data(), blocks_of(w), span_of(weights));
+      [](const Penalty& p, In w, std::span<const double> weights, Numbers members, Numbers starts) {
+        return value(p, w.data(), blocks_of(w, members, starts), weights);
       },
-      "penalty"_a, "w"_a.noconvert(), "weights"_a.none(), Free());
+      "penalty"_a, "w"_a.noconvert(), "weights"_a.none(), "members"_a = nb::none(), "starts"_a = nb::none(), Free());
   m.def(
       "dual",
-      [](const Elementwise& p, In v, GivenWeights weights) {
-        return dual(p, v.data(), blocks_of(v), span_of(weights));
+      [](const Penalty& p, In v, std::span<const double> weights, Numbers members, Numbers starts) {
+        return dual(p, v.data(), blocks_of(v, members, starts), weights);
       },
-      "penalty"_a, "v"_a.noconvert(), "weights"_a.none(), Free());
+      "penalty"_a, "v"_a.noconvert(), "weights"_a.none(), "members"_a = nb::none(), "starts"_a = nb::none(), Free());
   m.def(
       "prox",
-      [](const Elementwise& p, In v, Out out, double step, GivenWeights weights) {
-        prox(p, v.data(), out.data(), blocks_of(v), step, span_of(weights));
-      },
-      "penalty"_a, "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "weights"_a.none(), Free());
-
-  m.def(
-      "value",
-      [](const Blockwise& p, In w, GivenWeights weights, Indices members, Indices starts) {
-        return value(p, w.data(), blocks_of(w, members, starts), span_of(weights));
-      },
-      "penalty"_a, "w"_a.noconvert(), "weights"_a.none(), "members"_a.none(), "starts"_a.none(), Free());
-  m.def(
-      "dual",
-      [](const Blockwise& p, In v, GivenWeights weights, Indices members, Indices starts) {
-        return dual(p, v.data(), blocks_of(v, members, starts), span_of(weights));
-      },
-      "penalty"_a, "v"_a.noconvert(), "weights"_a.none(), "members"_a.none(), "starts"_a.none(), Free());
-  m.def(
-      "prox",
-      [](const Blockwise& p, In v, Out out, double step, GivenWeights weights, Indices members, Indices starts) {
-        prox(p, v.data(), out.data(), blocks_of(v, members, starts), step, span_of(weights));
-      },
-      "penalty"_a, "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "weights"_a.none(), "members"_a.none(),
-      "starts"_a.none(), Free());
+      [](const Penalty& p, In v, Out out, double step, std::span<const double> weights, Numbers members,
+         Numbers starts) { prox(p, v.data(), out.data(), blocks_of(v, members, starts), step, weights); },
+      "penalty"_a, "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "weights"_a.none(), "members"_a = nb::none(),
+      "starts"_a = nb::none(), Free());
 
   m.def(
       "project", [](const Set& set, In v, Out out) { project(set, v.data(), out.data(), blocks_of(v)); }, "set"_a,
       "v"_a.noconvert(), "out"_a.noconvert(), Free());
   m.def(
       "project_l1_ball_checked",
-      [](Vector<const T> v, Vector<T> out, double radius) {
+      [](std::span<const T> v, std::span<T> out, double radius) {
         Scratch scratch;
-        return project_l1_ball_checked(span_of(v), span_of(out), radius, scratch);
+        return project_l1_ball_checked(v, out, radius, scratch);
       },
       "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, Free());
   m.def(
       "project_weighted_l1_ball",
-      [](In v, Out out, double radius, Vector<const double> weights) {
-        project_weighted_l1_ball(v.data(), out.data(), blocks_of(v), radius, span_of(weights));
+      [](In v, Out out, double radius, std::span<const double> weights) {
+        transform_blocks(v.data(), out.data(), blocks_of(v),
+                         [&](std::size_t, auto from, auto to) { project_weighted_l1_ball(from, to, radius, weights); });
       },
       "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, "weights"_a, Free());
   m.def(
       "project_group_l2_ball",
-      [](In v, Out out, double radius, Indices members, Indices starts) {
+      [](In v, Out out, double radius, Numbers members, Numbers starts) {
         project_group_l2_ball(v.data(), out.data(), blocks_of(v, members, starts), radius);
       },
       "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, "members"_a.none(), "starts"_a.none(), Free());
   m.def(
       "project_group_linf_ball",
-      [](In v, Out out, double radius, Indices members, Indices starts) {
+      [](In v, Out out, double radius, Numbers members, Numbers starts) {
         project_group_linf_ball(v.data(), out.data(), blocks_of(v, members, starts), radius);
       },
       "v"_a.noconvert(), "out"_a.noconvert(), "radius"_a, "members"_a.none(), "starts"_a.none(), Free());
-  m.def(
-      "prox_kl",
-      [](Vector<const T> v, Vector<T> out, double step, Vector<const double> prior) {
-        prox_kl(span_of(v), span_of(out), step, span_of(prior));
-      },
-      "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "prior"_a, Free());
+  m.def("prox_kl", &prox_kl<T>, "v"_a.noconvert(), "out"_a.noconvert(), "step"_a, "prior"_a, Free());
 }
 
 void bind_structs(nb::module_& m) {
@@ -107,7 +85,7 @@ void bind_structs(nb::module_& m) {
       nb::class_<P>(m, P::facts.name)
           .def(
               "__init__",
-              [](P* self, Vector<const double> low, Vector<const double> high) {
+              [](P* self, std::span<const double> low, std::span<const double> high) {
                 new (self) P{numbers(low), numbers(high)};
               },
               "low"_a, "high"_a);
@@ -124,18 +102,8 @@ void bind_sparse_l1_ball(nb::module_& m) {
       .def_prop_ro("radius", &SparseL1Ball::radius)
       .def_prop_ro("nnz", &SparseL1Ball::nonzeros)
       .def_prop_ro("norm1", &SparseL1Ball::norm1)
-      .def(
-          "update",
-          [](SparseL1Ball& ball, Vector<const std::int64_t> indices, Vector<const double> deltas) {
-            ball.update(span_of(indices), span_of(deltas));
-          },
-          "indices"_a, "deltas"_a, Free())
-      .def(
-          "read",
-          [](const SparseL1Ball& ball, Vector<const std::int64_t> indices, Vector<double> out) {
-            ball.read(span_of(indices), span_of(out));
-          },
-          "indices"_a, "out"_a.noconvert(), Free());
+      .def("update", &SparseL1Ball::update, "indices"_a, "deltas"_a, Free())
+      .def("read", &SparseL1Ball::read, "indices"_a, "out"_a.noconvert(), Free());
 }
 
 }  // namespace

@@ -82,7 +82,6 @@ void exp_linf(Pulls mu, double a, double lambda, std::span<const double> w, std:
 
 }  // namespace
 
-double Ada::scale(double largest, double) const { return room / largest; }
 double Ada::curvature(Pulls mu, double a) const {
   double most = 0;
   for (std::size_t r = 0; r < mu.up.size(); ++r) most = std::max(most, mu.up[r] + mu.down[r]);
@@ -96,14 +95,6 @@ double Ada::slope(double up, double down, double a, double delta) const {
   return grown(down, delta / a) - grown(up, -delta / a);
 }
 double Ada::minimiser(double up, double down, double a, double w) const { return exp_l1(up, down, a, 0.0, w); }
-
-double Grad::scale(double, double squares) const { return 1 / (smoothness * squares); }
-double Grad::curvature(Pulls, double a) const { return 1 / a; }
-double Grad::gain(double up, double down, double a, double delta) const {
-  return delta * ((up - down) - delta / (2 * a));
-}
-double Grad::slope(double up, double down, double a, double delta) const { return (down - up) + delta / a; }
-double Grad::minimiser(double up, double down, double a, double w) const { return w + a * (up - down); }
 
 namespace {
 
@@ -150,15 +141,13 @@ void minimise(const Grad& bound, const P& penalty, Pulls mu, double a, double la
 }
 
 template <class B, class P>
-concept HasRule = requires(B b, P p, Pulls mu, std::span<double> w, RuleScratch& scratch) {
-  minimise(b, p, mu, 1.0, 1.0, w, w, scratch);
-};
-
-template <class B, class P>
+  requires requires(B b, P p, Pulls mu, std::span<double> w, RuleScratch& s) { minimise(b, p, mu, 1.0, 1.0, w, w, s); }
 class RuleOf final : public BoostingRule {
  public:
   RuleOf(const B& bound, const P& penalty) : bound_(bound), penalty_(penalty) {
-    if constexpr (requires { dual_of_one(penalty); }) entry = 1 / dual_of_one(penalty);
+    constexpr double one[] = {1.0};
+    const std::span<const double> v = one;
+    if constexpr (requires { block_dual(penalty, v, 1.0); }) entry = 1 / block_dual(penalty, v, 1.0);
   }
 
   double scale(double largest, double squares) const override {
@@ -251,9 +240,7 @@ void minimise_whole(const Grad&, const L2&, Pulls mu, std::span<const double> a,
 }
 
 template <class B, class P>
-concept HasWholeRule = requires(B b, P p, Pulls mu, std::span<double> w) { minimise_whole(b, p, mu, w, 1.0, w, w); };
-
-template <class B, class P>
+  requires requires(B b, P p, Pulls mu, std::span<double> w) { minimise_whole(b, p, mu, w, 1.0, w, w); }
 class WholeRuleOf final : public WholeRule {
  public:
   WholeRuleOf(const B& bound, const P& penalty) : bound_(bound), penalty_(penalty) {}
@@ -268,24 +255,25 @@ class WholeRuleOf final : public WholeRule {
   P penalty_;
 };
 
-}  // namespace
-
-std::unique_ptr<BoostingRule> make_rule(const Bound& bound, const RuleForm& penalty) {
+// The rule of a bound and a penalty, or null where Of has no such class.
+template <class Rule, template <class, class> class Of>
+std::unique_ptr<Rule> rule_of(const Bound& bound, const RuleForm& penalty) {
   return std::visit(
-      []<class B, class P>(const B& b, const P& p) -> std::unique_ptr<BoostingRule> {
-        if constexpr (HasRule<B, P>) return std::make_unique<RuleOf<B, P>>(b, p);
+      []<class B, class P>(const B& b, const P& p) -> std::unique_ptr<Rule> {
+        if constexpr (requires { Of<B, P>(b, p); }) return std::make_unique<Of<B, P>>(b, p);
         return nullptr;
       },
       bound, penalty);
 }
 
+}  // namespace
+
+std::unique_ptr<BoostingRule> make_rule(const Bound& bound, const RuleForm& penalty) {
+  return rule_of<BoostingRule, RuleOf>(bound, penalty);
+}
+
 std::unique_ptr<WholeRule> make_whole_rule(const Bound& bound, const RuleForm& penalty) {
-  return std::visit(
-      []<class B, class P>(const B& b, const P& p) -> std::unique_ptr<WholeRule> {
-        if constexpr (HasWholeRule<B, P>) return std::make_unique<WholeRuleOf<B, P>>(b, p);
-        return nullptr;
-      },
-      bound, penalty);
+  return rule_of<WholeRule, WholeRuleOf>(bound, penalty);
 }
 
 }  // namespace gossamer

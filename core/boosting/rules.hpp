@@ -49,7 +49,7 @@ struct Ada {
 
   double room;  // a max|x| ≤ room
 
-  double scale(double largest, double squares) const;
+  double scale(double largest, double) const { return room / largest; }
   double curvature(Pulls mu, double a) const;
   double gain(double up, double down, double a, double delta) const;
   double slope(double up, double down, double a, double delta) const;
@@ -62,11 +62,11 @@ struct Grad {
 
   double smoothness;
 
-  double scale(double largest, double squares) const;
-  double curvature(Pulls mu, double a) const;
-  double gain(double up, double down, double a, double delta) const;
-  double slope(double up, double down, double a, double delta) const;
-  double minimiser(double up, double down, double a, double w) const;
+  double scale(double, double squares) const { return 1 / (smoothness * squares); }
+  double curvature(Pulls, double a) const { return 1 / a; }
+  double gain(double up, double down, double a, double delta) const { return delta * ((up - down) - delta / (2 * a)); }
+  double slope(double up, double down, double a, double delta) const { return (down - up) + delta / a; }
+  double minimiser(double up, double down, double a, double w) const { return w + a * (up - down); }
 };
 
 using BoundTypes = List<Ada, Grad>;

@@ -112,30 +112,23 @@ void Booster::score_cuts(const Stumps& stumps, std::size_t j, double a, double s
                          std::span<double> scores) const {
   const auto first = static_cast<std::size_t>(stumps.start[j]);
   const std::size_t cuts = static_cast<std::size_t>(stumps.start[j + 1]) - first;
-  std::vector<double> up((cuts + 1) * k_), down((cuts + 1) * k_);
+  std::vector<BothWays> sums((cuts + 1) * k_);  // of each code
   const std::int32_t* code = &stumps.code[j * n_];
   const auto add = [&](const auto* from) {
     for (std::size_t i = 0; i < n_; ++i) {
-      const std::size_t to = static_cast<std::size_t>(code[i]) * k_;
-      for (std::size_t r = 0; r < k_; ++r) pull(from[i * k_ + r], 1.0, up[to + r], down[to + r]);
+      BothWays* to = &sums[static_cast<std::size_t>(code[i]) * k_];
+      for (std::size_t r = 0; r < k_; ++r) pull(from[i * k_ + r], 1.0, to[r].up, to[r].down);
     }
   };
   ways_.empty() ? add(slope_.data()) : add(ways_.data());
-  std::vector<double> below_up(k_), below_down(k_);
-  std::vector<double> above_up(cuts * k_), above_down(cuts * k_);  // of the codes above each cut
-  for (std::size_t t = cuts; t-- > 0;) {
-    for (std::size_t r = 0; r < k_; ++r) {
-      const std::size_t q = t * k_ + r;
-      above_up[q] = up[q + k_] + (t + 1 < cuts ? above_up[q + k_] : 0.0);
-      above_down[q] = down[q + k_] + (t + 1 < cuts ? above_down[q + k_] : 0.0);
-    }
-  }
+  std::vector<BothWays> below(k_), above(sums);  // of the codes up to each cut, and from the one after it on
+  for (std::size_t q = cuts * k_; q-- > 0;) above[q].up += above[q + k_].up, above[q].down += above[q + k_].down;
   for (std::size_t t = 0; t < cuts; ++t) {
     for (std::size_t r = 0; r < k_; ++r) {
       const std::size_t q = t * k_ + r;
-      below_up[r] += up[q], below_down[r] += down[q];
-      work.up[r] = above_up[q] + below_down[r];
-      work.down[r] = above_down[q] + below_up[r];
+      below[r].up += sums[q].up, below[r].down += sums[q].down;
+      work.up[r] = above[q + k_].up + below[r].down;
+      work.down[r] = above[q + k_].down + below[r].up;
     }
     scores[first + t] = gain(a, lambda_, work.zero, slack, work);
   }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
+
+#include "catalogue/on_blocks.hpp"
 
 namespace gossamer {
 
@@ -10,108 +11,70 @@ namespace {
 
 double weight_of(std::span<const double> weights, std::size_t i) { return weights.empty() ? 1.0 : weights[i]; }
 
+// f(p, its blocks); without weights, all single numbers are one block.
+template <class F>
+auto with_blocks(const BlockPenalties::Variant& penalty, const Blocks& blocks, std::span<const double> weights, F f) {
+  return std::visit(
+      [&]<class P>(const P& p) {
+        return f(p, one_for_all<P> && weights.empty() ? Blocks{1, blocks.rows * blocks.width, {}, {}} : blocks);
+      },
+      penalty);
+}
+
 }  // namespace
 
 template <class T>
-double value(const Elementwise& penalty, const T* w, const Blocks& rows, std::span<const double> weights) {
-  return std::visit(
-      [&](const auto& p) {
-        auto at = [&p](double x) { return p.value(x); };
-        if (weights.empty()) return sum_over(std::span(w, rows.rows * rows.width), at);
-        double total = 0;
-        for_each_block(w, rows, [&](std::size_t j, std::span<const T> row) {
-          if (weights[j] > 0) total += weights[j] * sum_over(row, at);
-        });
-        return total;
-      },
-      penalty);
+double value(const BlockPenalties::Variant& penalty, const T* w, const Blocks& given, std::span<const double> weights) {
+  return with_blocks(penalty, given, weights, [&](const auto& p, const Blocks& blocks) {
+    double total = 0;
+    for_each_block(w, blocks, [&](std::size_t b, std::span<const T> block) {
+      total += block_value(p, block, weight_of(weights, b));
+    });
+    return total;
+  });
 }
 
 template <class T>
-double dual(const Elementwise& penalty, const T* v, const Blocks& rows, std::span<const double> weights) {
-  return std::visit(
-      [&](const auto& p) {
-        double most = 0;
-        for_each_block(v, rows, [&](std::size_t j, std::span<const T> row) {
-          const double here = max_over(row, 0.0, [&p](double x) { return p.dual(x); });
-          if (here > 0) most = std::max(most, here / weight_of(weights, j));
-        });
-        return most;
-      },
-      penalty);
+double dual(const BlockPenalties::Variant& penalty, const T* v, const Blocks& given, std::span<const double> weights) {
+  return with_blocks(penalty, given, weights, [&](const auto& p, const Blocks& blocks) {
+    double most = 0;
+    for_each_block(v, blocks, [&](std::size_t b, std::span<const T> block) {
+      most = std::max(most, block_dual(p, block, weight_of(weights, b)));
+    });
+    return most;
+  });
 }
 
 template <class T>
-void prox(const Elementwise& penalty, const T* v, T* out, const Blocks& rows, double step,
+void prox(const BlockPenalties::Variant& penalty, const T* v, T* out, const Blocks& given, double step,
           std::span<const double> weights) {
-  std::visit(
-      [&](const auto& p) {
-        const std::size_t n = rows.rows * rows.width;
-        if (weights.empty()) {
-          const T s = static_cast<T>(step);
-          for (std::size_t i = 0; i < n; ++i) out[i] = p.prox(v[i], s);
-        } else if (rows.width == 1) {
-          for (std::size_t i = 0; i < n; ++i) out[i] = p.prox(v[i], static_cast<T>(step * weights[i]));
-        } else {
-          for (std::size_t j = 0, i = 0; j < rows.rows; ++j) {
-            const T s = static_cast<T>(step * weights[j]);
-            for (const std::size_t end = i + rows.width; i < end; ++i) out[i] = p.prox(v[i], s);
-          }
+  with_blocks(penalty, given, weights, [&]<class P>(const P& p, Blocks blocks) {
+    if constexpr (one_for_all<P>) {
+      if (blocks.width == 1 && !weights.empty()) {  // a loop that compiles to vector code
+        for (std::size_t j = 0; j < blocks.rows; ++j) out[j] = p.prox(v[j], static_cast<T>(step * weights[j]));
+        return;
+      }
+      for (std::size_t j = 0, i = 0; j < blocks.rows; ++j) {
+        const T s = static_cast<T>(step * weight_of(weights, j));
+        for (const std::size_t end = i + blocks.width; i < end; ++i) out[i] = p.prox(v[i], s);
+      }
+    } else {
+      std::size_t done = 0;
+      if constexpr (requires(std::array<double, 4> radius) { p.prox_four(v, out, blocks.width, radius); }) {
+        for (; blocks.starts.empty() && blocks.width <= few && done + 4 <= blocks.rows; done += 4) {
+          std::array<double, 4> radius;
+          for (std::size_t r = 0; r < 4; ++r) radius[r] = step * weight_of(weights, done + r);
+          p.prox_four(v + done * blocks.width, out + done * blocks.width, blocks.width, radius);
         }
-      },
-      penalty);
-}
-
-template <class T>
-double value(const Blockwise& penalty, const T* w, const Blocks& blocks, std::span<const double> weights) {
-  return std::visit(
-      [&](const auto& p) {
-        double total = 0;
-        for_each_block(w, blocks, [&](std::size_t b, std::span<const T> block) {
-          total += p.value(block, weight_of(weights, b));
-        });
-        return total;
-      },
-      penalty);
-}
-
-template <class T>
-double dual(const Blockwise& penalty, const T* v, const Blocks& blocks, std::span<const double> weights) {
-  return std::visit(
-      [&](const auto& p) {
-        double most = 0;
-        for_each_block(v, blocks, [&](std::size_t b, std::span<const T> block) {
-          most = std::max(most, p.dual(block, weight_of(weights, b)));
-        });
-        return most;
-      },
-      penalty);
-}
-
-template <class T>
-void prox(const Blockwise& penalty, const T* v, T* out, const Blocks& blocks, double step,
-          std::span<const double> weights) {
-  std::visit(
-      [&](const auto& p) {
-        Blocks rest = blocks;
-        std::size_t done = 0;
-        if constexpr (requires(std::array<double, 4> radius) { p.prox_four(v, out, blocks.width, radius); }) {
-          if (blocks.starts.empty() && blocks.width <= few) {
-            for (; done + 4 <= blocks.rows; done += 4) {
-              std::array<double, 4> radius;
-              for (std::size_t r = 0; r < 4; ++r) radius[r] = step * weight_of(weights, done + r);
-              p.prox_four(v + done * blocks.width, out + done * blocks.width, blocks.width, radius);
-            }
-          }
-        }
-        rest.rows -= done;
-        Scratch scratch;
-        transform_blocks(v + done * blocks.width, out + done * blocks.width, rest,
-                         [&](std::size_t b, std::span<const T> from, std::span<T> to) {
-                           p.prox(from, to, step, weight_of(weights, done + b), scratch);
-                         });
-      },
-      penalty);
+      }
+      blocks.rows -= done;
+      Scratch scratch;
+      transform_blocks(v + done * blocks.width, out + done * blocks.width, blocks,
+                       [&](std::size_t b, std::span<const T> from, std::span<T> to) {
+                         p.prox(from, to, step, weight_of(weights, done + b), scratch);
+                       });
+    }
+  });
 }
 
 template <class T>
@@ -125,13 +88,10 @@ void project(const Set& set, const T* v, T* out, const Blocks& blocks) {
       set);
 }
 
-#define GOSSAMER_ARRAYS(T)                                                                              \
-  template double value(const Elementwise&, const T*, const Blocks&, std::span<const double>);          \
-  template double dual(const Elementwise&, const T*, const Blocks&, std::span<const double>);           \
-  template void prox(const Elementwise&, const T*, T*, const Blocks&, double, std::span<const double>); \
-  template double value(const Blockwise&, const T*, const Blocks&, std::span<const double>);            \
-  template double dual(const Blockwise&, const T*, const Blocks&, std::span<const double>);             \
-  template void prox(const Blockwise&, const T*, T*, const Blocks&, double, std::span<const double>);   \
+#define GOSSAMER_ARRAYS(T)                                                                                          \
+  template double value(const BlockPenalties::Variant&, const T*, const Blocks&, std::span<const double>);          \
+  template double dual(const BlockPenalties::Variant&, const T*, const Blocks&, std::span<const double>);           \
+  template void prox(const BlockPenalties::Variant&, const T*, T*, const Blocks&, double, std::span<const double>); \
   template void project(const Set&, const T*, T*, const Blocks&);
 GOSSAMER_ARRAYS(float)
 GOSSAMER_ARRAYS(double)

@@ -1,5 +1,5 @@
-// The catalogue over whole arrays: one call handles a matrix (row-major, d × k) or n examples. Float and double forms
-// are compiled in arrays.cpp.
+// The catalogue over whole arrays: one call handles a matrix (row-major, d × k). Float and double forms are compiled in
+// arrays.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,14 @@
 
 namespace gossamer {
 
-// Penalties. Weights are one per row (elementwise) or one per block (blockwise); an empty span means all ones.
+// Penalties. There is one weight per block; an empty span means all ones. The blocks of a sum over single numbers are
+// its rows.
 template <class T>
-double value(const Elementwise& penalty, const T* w, const Blocks& rows, std::span<const double> weights);
+double value(const BlockPenalties::Variant& penalty, const T* w, const Blocks& blocks, std::span<const double> weights);
 template <class T>
-double dual(const Elementwise& penalty, const T* v, const Blocks& rows, std::span<const double> weights);
+double dual(const BlockPenalties::Variant& penalty, const T* v, const Blocks& blocks, std::span<const double> weights);
 template <class T>
-void prox(const Elementwise& penalty, const T* v, T* out, const Blocks& rows, double step,
-          std::span<const double> weights);
-
-template <class T>
-double value(const Blockwise& penalty, const T* w, const Blocks& blocks, std::span<const double> weights);
-template <class T>
-double dual(const Blockwise& penalty, const T* v, const Blocks& blocks, std::span<const double> weights);
-template <class T>
-void prox(const Blockwise& penalty, const T* v, T* out, const Blocks& blocks, double step,
+void prox(const BlockPenalties::Variant& penalty, const T* v, T* out, const Blocks& blocks, double step,
           std::span<const double> weights);
 
 // Sets: every block is projected by itself.

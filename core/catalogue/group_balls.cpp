@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "base/sums.hpp"
@@ -24,42 +26,23 @@ void project_group_l2_ball(const T* v, T* out, const Blocks& blocks, double radi
   });
 }
 
-// The cap θ of one block as a function of the multiplier μ: Σ_r [|v_r| − θ]₊ = μ, and 0 once ‖v‖₁ ≤ μ. It is read at
-// τ = M − μ, M the largest ‖v_b‖₁ of all blocks, with sums measured from M: a small τ keeps its digits.
-class BlockCap {
- public:
-  // Sorts the block's magnitudes into the caller's store.
-  template <class T>
-  BlockCap(std::span<const T> block, std::vector<double>& store) : begin_(store.size()), size_(block.size()) {
-    for (const T x : block) store.push_back(std::fabs(static_cast<double>(x)));
-    std::sort(store.end() - static_cast<std::ptrdiff_t>(size_), store.end(), std::greater<>());
-  }
-
-  double largest(const std::vector<double>& store) const { return size_ > 0 ? store[begin_] : 0.0; }
-  double norm1(const std::vector<double>& store) const {
-    double sum = 0;
-    for (std::size_t r = 0; r < size_; ++r) sum += store[begin_ + r];
-    return sum;
-  }
-
-  struct Point {
-    double cap, slope;  // θ and dθ/dτ
-  };
-
-  Point at(double tau, double most, const std::vector<double>& store) const {
-    double sum = 0;
-    for (std::size_t r = 0; r < size_; ++r) {
-      sum += store[begin_ + r];
-      const double n = static_cast<double>(r + 1), theta = ((sum - most) + tau) / n;
-      const bool last = r + 1 == size_;
-      if (last ? theta > 0 : theta >= store[begin_ + r + 1]) return {std::min(theta, largest(store)), 1.0 / n};
-    }
-    return {0.0, 0.0};
-  }
-
- private:
-  std::size_t begin_, size_;
+// The cap θ of one block, given its magnitudes from the largest on, as a function of the multiplier μ:
+// Σ_r [|v_r| − θ]₊ = μ, and 0 once ‖v‖₁ ≤ μ. It is read at τ = M − μ, M the largest ‖v_b‖₁ of all blocks, with sums
+// measured from M: a small τ keeps its digits.
+struct Cap {
+  double level, slope;  // θ and dθ/dτ
 };
+
+Cap cap_at(std::span<const double> sizes, double tau, double most) {
+  double sum = 0;
+  for (std::size_t r = 0; r < sizes.size(); ++r) {
+    sum += sizes[r];
+    const double n = static_cast<double>(r + 1), theta = ((sum - most) + tau) / n;
+    const bool last = r + 1 == sizes.size();
+    if (last ? theta > 0 : theta >= sizes[r + 1]) return {std::min(theta, sizes[0]), 1.0 / n};
+  }
+  return {0.0, 0.0};
+}
 
 // {Σ_b ‖w_b‖∞ ≤ radius}: one multiplier μ for all blocks, each capped at θ_b(μ). The sum of the caps is convex and
 // piecewise linear in τ = M − μ: Newton's method from τ = M, with the root kept between a low and a high bound.
@@ -69,13 +52,17 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
   auto again = [&](auto from, auto to, double r) { project_group_linf_ball(from.data(), to.data(), blocks, r); };
   if (project_scaled_down(std::span(v, n), std::span(out, n), radius, again)) return;
   std::vector<double> store;
-  std::vector<BlockCap> caps;
-  for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) { caps.emplace_back(block, store); });
+  store.reserve(blocks.starts.empty() ? n : blocks.members.size() * blocks.width);
+  std::vector<std::span<const double>> sorted;  // the magnitudes of each block, in the store
   double total = 0, most = 0;
-  for (const BlockCap& cap : caps) {
-    total += cap.largest(store);
-    most = std::max(most, cap.norm1(store));
-  }
+  for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) {
+    const auto begin = store.end();
+    for (const T x : block) store.push_back(std::fabs(static_cast<double>(x)));
+    std::sort(begin, store.end(), std::greater<>());
+    sorted.emplace_back(begin, store.end());
+    total += block.empty() ? 0.0 : *begin;
+    most = std::max(most, std::accumulate(begin, store.end(), 0.0));
+  });
   if (total <= radius) {
     std::copy_n(v, n, out);
     return;
@@ -83,9 +70,9 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
   double tau = most, low = 0, high = most;
   for (int round = 0; round < 200; ++round) {
     double sum = 0, slope = 0;
-    for (const BlockCap& cap : caps) {
-      const auto [theta, d] = cap.at(tau, most, store);
-      sum += theta, slope += d;
+    for (const auto& sizes : sorted) {
+      const Cap cap = cap_at(sizes, tau, most);
+      sum += cap.level, slope += cap.slope;
     }
     (sum > radius ? high : low) = tau;
     double next = tau - (sum - radius) / slope;
@@ -94,9 +81,11 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
     if (!(next > low && next < high)) break;
     tau = next;
   }
-  std::vector<double> levels(caps.size());
+  std::vector<double> levels(sorted.size());
   double sum = 0;
-  for (std::size_t b = 0; b < caps.size(); ++b) sum += levels[b] = radius == 0 ? 0.0 : caps[b].at(tau, most, store).cap;
+  for (std::size_t b = 0; b < sorted.size(); ++b) {
+    sum += levels[b] = radius == 0 ? 0.0 : cap_at(sorted[b], tau, most).level;
+  }
   const double fit = sum > radius ? radius / sum : 1.0;  // where rounding left the caps a little too high
   transform_blocks(v, out, blocks, [&](std::size_t b, std::span<const T> block, std::span<T> to) {
     const double cap = levels[b] * fit;

@@ -19,22 +19,24 @@ double linked(Link link, double z) {
   return z;
 }
 
-}  // namespace
-
-void loss_value(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
+// f(loss, i) for n examples; which loss it is, is looked up once.
+template <class Loss, class F>
+void each_example(const Loss& loss, std::size_t n, F f) {
   std::visit(
       [&](const auto& l) {
-        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.value(z[i], y[i]);
+        for (std::size_t i = 0; i < n; ++i) f(l, i);
       },
       loss);
 }
 
+}  // namespace
+
+void loss_value(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
+  each_example(loss, z.size(), [=](const auto& l, std::size_t i) { out[i] = l.value(z[i], y[i]); });
+}
+
 void loss_slope(const ScalarLoss& loss, std::span<const double> z, std::span<const double> y, std::span<double> out) {
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < z.size(); ++i) out[i] = l.slope(z[i], y[i]);
-      },
-      loss);
+  each_example(loss, z.size(), [=](const auto& l, std::size_t i) { out[i] = l.slope(z[i], y[i]); });
 }
 
 void loss_link(const ScalarLoss& loss, std::span<const double> z, std::span<double> out) {
@@ -45,25 +47,17 @@ void loss_link(const ScalarLoss& loss, std::span<const double> z, std::span<doub
 void loss_value(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
                 std::span<double> out) {
   const std::size_t k = y.empty() ? 0 : z.size() / y.size();
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < y.size(); ++i) {
-          out[i] = l.value(z.subspan(i * k, k), static_cast<std::size_t>(y[i]));
-        }
-      },
-      loss);
+  each_example(loss, y.size(), [=](const auto& l, std::size_t i) {
+    out[i] = l.value(z.subspan(i * k, k), static_cast<std::size_t>(y[i]));
+  });
 }
 
 void loss_slope(const MulticlassLoss& loss, std::span<const double> z, std::span<const std::int64_t> y,
                 std::span<double> out) {
   const std::size_t k = y.empty() ? 0 : z.size() / y.size();
-  std::visit(
-      [&](const auto& l) {
-        for (std::size_t i = 0; i < y.size(); ++i) {
-          l.slope(z.subspan(i * k, k), static_cast<std::size_t>(y[i]), out.subspan(i * k, k));
-        }
-      },
-      loss);
+  each_example(loss, y.size(), [=](const auto& l, std::size_t i) {
+    l.slope(z.subspan(i * k, k), static_cast<std::size_t>(y[i]), out.subspan(i * k, k));
+  });
 }
 
 void loss_link(const MulticlassLoss& loss, std::span<const double> z, std::size_t outputs, std::span<double> out) {

@@ -63,8 +63,6 @@ constexpr bool one_for_all = requires(const P& p) { p.prox(1.0, 1.0); };
 // sum over it, for several.
 using NumberPenalties = Where<Penalties, []<class P> { return one_for_all<P>; }>;
 using BlockPenalties = Where<Penalties, []<class P> { return OfBlocks<P> || (one_for_all<P> && !P::facts.is_set); }>;
-using Elementwise = Where<Penalties, []<class P> { return one_for_all<P> && !P::facts.is_set; }>::Variant;
-using Blockwise = Where<Penalties, []<class P> { return OfBlocks<P>; }>::Variant;
 using Set = Where<Penalties, []<class P> { return SetOfAll<P>; }>::Variant;
 // Sums over features, as the online learners take them: each row of W by itself.
 using RowPenalties = Where<Penalties, []<class P> { return OfNumbers<P> || OfBlocks<P>; }>;

@@ -190,13 +190,6 @@ void project_weighted_l1_ball(std::span<const T> v, std::span<T> out, double rad
 }
 
 template <class T>
-void project_weighted_l1_ball(const T* v, T* out, const Blocks& blocks, double radius, std::span<const double> a) {
-  transform_blocks(v, out, blocks, [&](std::size_t, std::span<const T> from, std::span<T> to) {
-    project_weighted_l1_ball(from, to, radius, a);
-  });
-}
-
-template <class T>
 void project_l2_ball(std::span<const T> v, std::span<T> out, double radius) {
   const double norm = norm2(v);
   if (std::isfinite(norm)) return scale_into(v, out, norm <= radius ? 1.0 : radius / norm);
@@ -210,7 +203,6 @@ void project_l2_ball(std::span<const T> v, std::span<T> out, double radius) {
   template void project_l1_ball(std::span<const T>, std::span<T>, double, Scratch&);                         \
   template bool project_l1_ball_checked(std::span<const T>, std::span<T>, double, Scratch&);                 \
   template void project_weighted_l1_ball(std::span<const T>, std::span<T>, double, std::span<const double>); \
-  template void project_weighted_l1_ball(const T*, T*, const Blocks&, double, std::span<const double>);      \
   template void project_l2_ball(std::span<const T>, std::span<T>, double);
 GOSSAMER_PROJECTIONS(float)
 GOSSAMER_PROJECTIONS(double)

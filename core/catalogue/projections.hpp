@@ -64,9 +64,6 @@ bool project_l1_ball_checked(std::span<const T> v, std::span<T> out, double radi
 // {Σ a_j |w_j| ≤ radius}, a ≥ 0. A weight of zero leaves its entry free.
 template <class T>
 void project_weighted_l1_ball(std::span<const T> v, std::span<T> out, double radius, std::span<const double> a);
-// The same for every block by itself.
-template <class T>
-void project_weighted_l1_ball(const T* v, T* out, const Blocks& blocks, double radius, std::span<const double> a);
 
 // out = factor · v; a factor of zero gives zeros even where v is huge.
 template <class T>

@@ -4,42 +4,47 @@
 
 namespace gossamer {
 
-Places::Places(std::span<const std::int64_t> features) : features_(features) {
+Scorer::Scorer(std::span<const std::int64_t> features, std::span<const std::int64_t> starts,
+               std::span<const std::int32_t> output, std::span<const double> value)
+    : features_(features), starts_(starts), output_(output), value_(value) {
   const std::int64_t last = features.empty() ? -1 : features.back();
   if (last >= std::max<std::int64_t>(1 << 20, 64 * static_cast<std::int64_t>(features.size()))) return;
-  table_.assign(static_cast<std::size_t>(last + 1), none);
+  table_.assign(static_cast<std::size_t>(last + 1), static_cast<std::uint32_t>(features.size()));
   for (std::size_t p = 0; p < features.size(); ++p) {
     table_[static_cast<std::size_t>(features[p])] = static_cast<std::uint32_t>(p);
   }
 }
 
-inline std::uint32_t Places::operator[](std::int32_t feature) const {
+// The number of features if it has no weight.
+inline std::size_t Scorer::place_of(std::int32_t feature) const {
   if (!table_.empty()) {
-    return static_cast<std::size_t>(feature) < table_.size() ? table_[static_cast<std::size_t>(feature)] : none;
+    const auto j = static_cast<std::size_t>(feature);
+    return j < table_.size() ? table_[j] : features_.size();
   }
   const auto found = std::lower_bound(features_.begin(), features_.end(), feature);
-  if (found == features_.end() || *found != feature) return none;
-  return static_cast<std::uint32_t>(found - features_.begin());
+  return found == features_.end() || *found != feature ? features_.size()
+                                                       : static_cast<std::size_t>(found - features_.begin());
 }
 
 template <class T>
-void score(const SparseWeights& weights, const Places& places, std::span<const std::int64_t> starts,
-           const std::int32_t* index, const T* value, std::size_t outputs, double* z) {
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i, z += outputs) {
-    for (std::int64_t n = starts[i]; n < starts[i + 1]; ++n) {
-      const std::uint32_t p = places[index[n]];
-      if (p == Places::none) continue;
-      const double x = static_cast<double>(value[n]);
-      for (std::int64_t m = weights.starts[p]; m < weights.starts[p + 1]; ++m) {
-        z[weights.output[static_cast<std::size_t>(m)]] += x * weights.value[static_cast<std::size_t>(m)];
+void Scorer::score(std::span<const std::int64_t> rows, std::span<const std::int32_t> index, std::span<const T> x,
+                   std::span<double> z) const {
+  const std::size_t count = rows.size() - 1, outputs = count == 0 ? 0 : z.size() / count;
+  for (std::size_t i = 0; i < count; ++i) {
+    double* out = &z[i * outputs];
+    for (auto n = static_cast<std::size_t>(rows[i]); n < static_cast<std::size_t>(rows[i + 1]); ++n) {
+      const std::size_t p = place_of(index[n]);
+      if (p == features_.size()) continue;
+      for (auto m = static_cast<std::size_t>(starts_[p]); m < static_cast<std::size_t>(starts_[p + 1]); ++m) {
+        out[output_[m]] += static_cast<double>(x[n]) * value_[m];
       }
     }
   }
 }
 
-template void score(const SparseWeights&, const Places&, std::span<const std::int64_t>, const std::int32_t*,
-                    const float*, std::size_t, double*);
-template void score(const SparseWeights&, const Places&, std::span<const std::int64_t>, const std::int32_t*,
-                    const double*, std::size_t, double*);
+template void Scorer::score(std::span<const std::int64_t>, std::span<const std::int32_t>, std::span<const float>,
+                            std::span<double>) const;
+template void Scorer::score(std::span<const std::int64_t>, std::span<const std::int32_t>, std::span<const double>,
+                            std::span<double>) const;
 
 }  // namespace gossamer

@@ -2,36 +2,32 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
 namespace gossamer {
 
-// Non-zero weights by feature: feature p has entries starts[p] … starts[p + 1] − 1.
-struct SparseWeights {
-  std::span<const std::int64_t> features;  // increasing
-  std::span<const std::int64_t> starts;
-  std::span<const std::int32_t> output;
-  std::span<const double> value;
-};
-
-// Finds the place of a feature: by a table if that is small compared with the model, else by bisection, so that a model
-// file cannot claim memory by naming a large feature.
-class Places {
+class Scorer {
  public:
-  explicit Places(std::span<const std::int64_t> features);
-  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t operator[](std::int32_t feature) const;
+  // Views of the non-zero weights, which must outlive it: features increase, and feature p has entries
+  // starts[p] … starts[p + 1] − 1.
+  Scorer(std::span<const std::int64_t> features, std::span<const std::int64_t> starts,
+         std::span<const std::int32_t> output, std::span<const double> value);
+
+  // Adds X W to z, row-major n × outputs; rows are entries rows[i] … rows[i + 1] − 1. T is float or double.
+  template <class T>
+  void score(std::span<const std::int64_t> rows, std::span<const std::int32_t> index, std::span<const T> x,
+             std::span<double> z) const;
 
  private:
-  std::span<const std::int64_t> features_;
+  std::span<const std::int64_t> features_, starts_;
+  std::span<const std::int32_t> output_;
+  std::span<const double> value_;
+  // Where each feature is, if that is small compared with the model; else it is found by bisection, so that a model
+  // file cannot claim memory by naming a large feature.
   std::vector<std::uint32_t> table_;
-};
 
-// Adds X W to z, row-major n × outputs; rows are entries starts[i] … starts[i + 1] − 1. T is float or double.
-template <class T>
-void score(const SparseWeights& weights, const Places& places, std::span<const std::int64_t> starts,
-           const std::int32_t* index, const T* value, std::size_t outputs, double* z);
+  std::size_t place_of(std::int32_t feature) const;
+};
 
 }  // namespace gossamer

@@ -61,7 +61,8 @@ std::unique_ptr<Learner> make_exponentiated_gradient(double radius, const Setup&
   return learner_of(ExponentiatedGradientRule(s.features, s.outputs, radius), s);
 }
 
-WholeProx blockwise_prox(const Blockwise& penalty, FeatureGroups groups, std::size_t features, std::size_t outputs) {
+WholeProx blockwise_prox(const BlockPenalties::Variant& penalty, FeatureGroups groups, std::size_t features,
+                         std::size_t outputs) {
   return [=, groups = std::move(groups)](const double* v, double* out, double s) {
     prox(penalty, v, out, groups.blocks(features, outputs), s, groups.weights);
   };

@@ -24,7 +24,8 @@ std::unique_ptr<Learner> make_kl_rda(std::vector<double> prior, const Setup& set
 std::unique_ptr<Learner> make_exponentiated_gradient(double radius, const Setup& setup);
 
 // What the eager learners are made with.
-WholeProx blockwise_prox(const Blockwise& penalty, FeatureGroups groups, std::size_t features, std::size_t outputs);
+WholeProx blockwise_prox(const BlockPenalties::Variant& penalty, FeatureGroups groups, std::size_t features,
+                         std::size_t outputs);
 WholeProx set_prox(const Set& set, std::size_t features, std::size_t outputs);
 WholeProx weighted_l1_ball_prox(double radius, const std::vector<double>& weights, std::size_t outputs);
 WholeProx group_l2_ball_prox(double radius, FeatureGroups groups, std::size_t features, std::size_t outputs);

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core
-from gossamer.frozen import record
-from gossamer.registry import Registry
+from gossamer.registry import Registry, record
 from gossamer.validation import Array, floats, number, shape_words
 
 __all__ = [

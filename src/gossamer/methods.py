@@ -16,9 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gossamer import _core
-from gossamer.frozen import record
 from gossamer.penalties import PENALTIES, Penalty
-from gossamer.registry import Registry, Settings, refusal
+from gossamer.registry import Registry, Settings, record, refusal
 from gossamer.schedules import Constant, steps
 from gossamer.validation import Array, number, whole
 

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer import _core
-from gossamer.frozen import record
 from gossamer.groups import Groups
 from gossamer.projections import (
     check_bounds,
@@ -39,7 +38,7 @@ from gossamer.projections import (
     project_l2_ball,
     project_simplex,
 )
-from gossamer.registry import Registry, refusal, settings
+from gossamer.registry import Registry, record, refusal, settings
 from gossamer.validation import Array, floats, frozen, into, number, shape_words
 from gossamer.validation import weights as check_weights
 

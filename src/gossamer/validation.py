@@ -1,8 +1,10 @@
-"""Checks of arrays, numbers and words, and the errors for anything else."""
+"""Checks of arrays, numbers, words and `n_jobs`, and the errors for anything else."""
 
 from __future__ import annotations
 
 import math
+import os
+import sys
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
@@ -101,6 +103,34 @@ def checked_alphas(alphas: Any, least: int = 1) -> int | Array:
     if given.min() < 0:
         raise ValueError(f"alphas must not be negative; they hold {given.min():g}.")
     return np.unique(given)[::-1].copy()
+
+
+def thread_count(n_jobs: int | None = None) -> int:
+    """Return the number of threads for `n_jobs`.
+
+    None is the number of joblib's `parallel_config`, or all cores that this process may use if there is none. -1 is all
+    cores, -2 all but one.
+
+    >>> thread_count(3), thread_count(-1) == thread_count()
+    (3, True)
+    """
+    if n_jobs is None:
+        n_jobs = _of_joblib()
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None, a positive number of threads, or -1 for all; {n_jobs!r} was given.")
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def _of_joblib() -> int:
+    """Return the `n_jobs` of joblib's context: one thread in its workers, all cores where there is no context."""
+    if "joblib" not in sys.modules:  # the command line does not load it
+        return -1
+    from joblib.parallel import get_active_backend
+
+    backend, n_jobs = get_active_backend()
+    return n_jobs or (1 if backend.nesting_level else -1)
 
 
 def weights(a: Any, name: str) -> Array:

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import gossamer as gs
+from gossamer import methods
 from gossamer.online import strategies
 from gossamer.sources.rows import Rows, csr_arrays
 from online.paths import ALPHAS, METHODS, SPARSE, X
@@ -146,3 +147,18 @@ def test_the_search_is_that_of_one_strength():
         assert step == strategies.choose_step(
             trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer.loss_call, rows
         )
+
+
+def test_an_error_in_the_search_for_steps_leaves_the_estimator_as_it_was(monkeypatch):
+    path = gs.OnlineClassifierCV(4, n_jobs=2, random_state=0).fit(X, LOGISTIC.y)
+    before, make = dict(vars(path)), methods.Method.make_lanes
+
+    def failing(method, penalty, setup, lanes, *rest):
+        if len(lanes.alphas) > 4:
+            raise MemoryError("no memory for lanes")
+        return make(method, penalty, setup, lanes, *rest)
+
+    monkeypatch.setattr(methods.Method, "make_lanes", failing)
+    with pytest.raises(MemoryError, match="no memory for lanes"):
+        path.fit(X, LOGISTIC.y)
+    assert vars(path) == before

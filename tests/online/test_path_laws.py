@@ -90,9 +90,9 @@ def test_steps_are_tried_side_by_side_or_one_by_one(method):
     tried = strategies._candidates(method, gs.Logistic(), rows, 1)
     for n in (16, 64, 200):
         part = rows[:n]
-        together = strategies._side_by_side(method, gs.L1(), setup, np.array([1e-3]), call, part, tried)
+        together = strategies._side_by_side(method, gs.L1(), setup, np.array([1e-3]), call, part, tried, threads=1)
         assert together == [strategies._one_by_one(method, gs.L1(), setup, call, part, tried)]
-    many = np.geomspace(0.1, 1e-3, 5)  # on two threads
+    many = np.geomspace(0.1, 1e-3, 5)  # more than two threads take at once
     together = strategies._side_by_side(method, gs.L1(), setup, many, call, rows, tried, threads=2)
     apart = [strategies._one_by_one(method, gs.L1(), replace(setup, alpha=float(a)), call, rows, tried) for a in many]
     assert_array_equal(together, apart)

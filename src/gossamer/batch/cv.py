@@ -21,7 +21,7 @@ from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
 from gossamer.estimators.selection import SELECT, selected
-from gossamer.validation import Array, checked_alphas, number, one_of
+from gossamer.validation import Array, checked_alphas, number, one_of, thread_count
 
 __all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha_max", "regularization_path"]
 
@@ -266,7 +266,7 @@ class _CrossValidated(_Batch):
 
         tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last one is the path of all rows
         found = []
-        for losses_of_fold in parallel.each(scored, folds, parallel.threads(self.n_jobs)):
+        for losses_of_fold in parallel.each(scored, folds, thread_count(self.n_jobs)):
             found.append(losses_of_fold)
             tasks.turn(dict)
         losses_of_folds = np.stack(found)  # folds × strengths

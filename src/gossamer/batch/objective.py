@@ -20,10 +20,9 @@ import numpy as np
 from gossamer import _core
 from gossamer.batch import certificates
 from gossamer.batch.certificates import Certificate
-from gossamer.estimators import parallel
 from gossamer.losses import as_loss
 from gossamer.penalties import as_penalty
-from gossamer.validation import Array
+from gossamer.validation import Array, thread_count
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Objective:
     fit_intercept : bool
         Whether there is an intercept b.
     threads : int, optional
-        Number of threads, by default that of `parallel.threads`; the result does not depend on it.
+        Number of threads, by default that of `validation.thread_count`; the result does not depend on it.
 
     Attributes
     ----------
@@ -90,7 +89,7 @@ class Objective:
         fit_intercept: bool = True,
         threads: int | None = None,
     ) -> None:
-        self.threads = threads or parallel.threads()
+        self.threads = threads or thread_count()
         self.design = design(X, self.threads)
         n = self.design.rows
         c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)

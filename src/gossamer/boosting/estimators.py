@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
 from gossamer.boosting import rounds
-from gossamer.estimators import parallel, targets
+from gossamer.estimators import targets
 from gossamer.estimators.linear import (
     CallbackSupportMixin,
     LinearClassifier,
@@ -28,7 +28,7 @@ from gossamer.estimators.linear import (
     some_weight,
     with_callbacks,
 )
-from gossamer.validation import Array, number, whole
+from gossamer.validation import Array, number, thread_count, whole
 
 __all__ = ["BoostingClassifier", "BoostingRegressor"]
 
@@ -62,7 +62,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         alpha = number(self.alpha, "alpha", least=0)
         rounds.check_order(self.order, self.tol)
         kind = kinds.resolve(self.features)
-        threads = parallel.threads(self.n_jobs)
+        threads = thread_count(self.n_jobs)
         new.__dict__.pop("feature_names_in_", None)
         X, y = checked(new, X, y, ("csc", "csr") if self._takes_sparse() else False)
         X = sp.csc_array(X) if sp.issparse(X) else X

@@ -6,8 +6,8 @@ import math
 import sys
 import time
 
-from gossamer.frozen import record
 from gossamer.online.stream import Streaming
+from gossamer.registry import record
 
 
 @record

@@ -1,42 +1,12 @@
-"""Threads: what `n_jobs` means for all estimators and the command line, and a parallel map."""
+"""A parallel map."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any
-
-
-def threads(n_jobs: int | None = None) -> int:
-    """Return the number of threads for `n_jobs`.
-
-    None is the number of joblib's `parallel_config`, or all cores that this process may use if there is none. -1 is all
-    cores, -2 all but one.
-
-    >>> threads(3), threads(-1) == threads()
-    (3, True)
-    """
-    if n_jobs is None:
-        n_jobs = _of_joblib()
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None, a positive number of threads, or -1 for all; {n_jobs!r} was given.")
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
-
-
-def _of_joblib() -> int:
-    """Return the `n_jobs` of joblib's context: one thread in its workers, all cores where there is no context."""
-    if "joblib" not in sys.modules:  # the command line does not load it
-        return -1
-    from joblib.parallel import get_active_backend
-
-    backend, n_jobs = get_active_backend()
-    return n_jobs or (1 if backend.nesting_level else -1)
 
 
 def each(work: Callable[[Any], Any], items: Iterable[Any], count: int) -> Iterator[Any]:

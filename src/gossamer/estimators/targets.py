@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.frozen import record
+from gossamer.registry import record
 from gossamer.validation import Array
 
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from gossamer import __version__, _core, losses, sources
 from gossamer.estimators.targets import Targets
-from gossamer.frozen import record
 from gossamer.model import file_format
-from gossamer.registry import settings
+from gossamer.registry import record, settings
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.sources.matrices import Matrices

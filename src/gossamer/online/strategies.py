@@ -32,10 +32,9 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core, methods, penalties
-from gossamer.estimators import parallel
 from gossamer.methods import Lanes
 from gossamer.sources.rows import Rows
-from gossamer.validation import Array
+from gossamer.validation import Array, thread_count
 
 PREFIX = 2048  # rows that decide on the setting
 FIRST = 16  # rows before which nothing is decided
@@ -121,7 +120,7 @@ class ManyStrengths:
     def make(self, trainer: Any, setting: Lanes) -> Any:
         """Return a new learner."""
         learner = trainer.method.make_lanes(trainer.penalty, trainer.setup, setting)
-        learner.threads = parallel.threads(self.n_jobs)
+        learner.threads = thread_count(self.n_jobs)
         return learner
 
     def choose(self, trainer: Any, rows: Rows) -> Lanes:
@@ -131,7 +130,7 @@ class ManyStrengths:
         alphas = self._grid(top)
         if not needs_prefix(t.method):
             return Lanes(alphas, _same(alphas, t.method.step))
-        threads = parallel.threads(self.n_jobs)
+        threads = thread_count(self.n_jobs)
         found = choose_each(t.method, t.penalty, t.setup, alphas, loss, t.loss_call, rows, threads)
         return Lanes(alphas, found)
 
@@ -281,21 +280,18 @@ def _side_by_side(
     loss_call: Any,
     rows: Rows,
     candidates: Array,
-    threads: int = 1,
+    threads: int,
 ) -> Array:
-    """Return the same for each strength, with the steps of one or several strengths tried in one pass."""
+    """Return the same for each strength, with the steps of several strengths tried in one pass."""
     quarter = len(rows) // 4
     problems = {quarter: compressed(penalty, setup, rows[:quarter]), len(rows): (rows, penalty, setup)}
 
     def ranked(some: Array, tried: Array, begin: int, end: int) -> Array:
         """Return the steps tried for each of some strengths, by their loss on rows begin … end − 1."""
-        most = max(1, _core.LANES_IN_REGISTERS // tried.shape[1])
-        if len(some) > most:
-            cuts = range(0, len(some), most)
-            return np.concatenate([ranked(some[i : i + most], tried[i : i + most], begin, end) for i in cuts])
         small, own_penalty, own_setup = problems[end]
         lanes = Lanes(np.repeat(some, tried.shape[1]), tried.ravel())
-        learner = method.make_lanes(own_penalty, own_setup, lanes)
+        learner = method.make_lanes(own_penalty, own_setup, lanes, _core.LANES_IN_REGISTERS)
+        learner.threads = threads
         for first, last in ((0, begin), (begin, end)):
             learner.scoring = last == end
             piece = small[first:last]
@@ -308,10 +304,9 @@ def _side_by_side(
         tried = ranked(some, np.tile(candidates, (len(some), 1)), 0, quarter)[:, : len(candidates) // 2]
         return ranked(some, tried, quarter, len(rows))[:, 0]
 
-    groups = [
-        alphas[i : i + 2] for i in range(0, len(alphas), 2)
-    ]  # the better halves of two strengths fill as many lanes as all steps of one
-    return np.concatenate(list(parallel.each(best, groups, threads)))
+    # The better halves of two strengths fill the lanes of a thread. All strengths at once would take more memory.
+    most = 2 * threads
+    return np.concatenate([best(alphas[i : i + most]) for i in range(0, len(alphas), most)])
 
 
 def compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, Any, methods.Setup]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gossamer.estimators import targets
-from gossamer.frozen import record
 from gossamer.online.trainer import Trainer
+from gossamer.registry import record
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import Array

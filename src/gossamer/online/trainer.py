@@ -19,8 +19,8 @@ import numpy as np
 
 from gossamer import _core, methods
 from gossamer.estimators.targets import Targets
-from gossamer.frozen import record
 from gossamer.online import strategies
+from gossamer.registry import record
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 

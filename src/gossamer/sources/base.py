@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from gossamer.frozen import record
+from gossamer.registry import record
 from gossamer.sources.blocks import Ahead, Block, Position, Rejects
 
 if TYPE_CHECKING:

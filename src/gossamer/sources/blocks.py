@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from queue import Empty, Full, Queue
 from typing import TYPE_CHECKING, Any
 
-from gossamer.frozen import record
+from gossamer.registry import record
 
 if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
     from gossamer.sources.rows import Rows

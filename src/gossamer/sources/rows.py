@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core
-from gossamer.frozen import record
+from gossamer.registry import record
 from gossamer.validation import Array
 
 

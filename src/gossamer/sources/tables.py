@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.frozen import record
+from gossamer.registry import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import ROWS, BadRow, Block, Position, ReadError

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
-from gossamer.frozen import record
+from gossamer.registry import record
 from gossamer.sources import files
 from gossamer.sources.base import MAX_FEATURES, Source
 from gossamer.sources.blocks import AHEAD, BadLine, Block, Position
