@@ -83,6 +83,17 @@ class Trainer:
 
     _chunk = 256  # rows per call of the core, so that Ctrl-C is noticed
 
+    _pass_began: tuple[int, Any] = (0, 0.0)  # the round at which the pass began, and the loss seen until then
+
+    def begin_pass(self) -> None:
+        """Begin a pass: `pass_loss` counts from here."""
+        self._pass_began = (self.rounds, self.loss_seen)
+
+    @property
+    def pass_loss(self) -> float:
+        """The weighted sum of the losses of each row of this pass before it was learned from."""
+        return self.loss_seen - self._pass_began[1]
+
     def check_steps(self, count: int) -> None:
         """Raise if a schedule returns invalid steps for the next rounds."""
         if callable(self.method.step):
@@ -118,8 +129,12 @@ class Trainer:
         if deciding > self.decided:
             setting = self.strategy.choose(self, buffer[:deciding])
             learner = self.strategy.make(self, setting)
-            self._teach(learner, setting, buffer)
+            began = self._pass_began[0]
+            self._teach(learner, setting, buffer[:began])
+            before = learner.loss_seen  # with the new setting, what came before the pass has other losses
+            self._teach(learner, setting, buffer[began:])
             self.setting, self.learner, self.decided = setting, learner, deciding
+            self._pass_began = (began, before)
         else:
             self._teach(self.learner, self.setting, new)
         self.buffer = buffer if len(buffer) < strategies.PREFIX else None
@@ -197,7 +212,7 @@ class Trainer:
     def loss_on(self, rows: Rows) -> float:
         """Return the mean loss of some rows with the weights as they are, for one strength."""
         rows, features = rows.renumbered()
-        W, b = self.read_some(features)
+        W, b = self.read_some(features.astype(np.int32))
         entries = np.repeat(np.arange(len(rows)), rows.ends - rows.begins)
         Z = np.tile(b, (len(rows), 1))
         np.add.at(Z, entries, rows.value[:, None] * W[rows.index])
@@ -213,6 +228,7 @@ class Trainer:
         state["repeats"] = [list(span) for span in self.repeats]
         del state["loss_call"]
         state.pop("_chunk", None)
+        state.pop("_pass_began", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -268,10 +284,11 @@ def passes(
     stopping = stopping or Stopping()
     best, waited = math.inf, 0
     for number in range(done + 1, most + 1):
-        loss, weight = trainer.loss_seen, trainer.weight_seen
+        weight = trainer.weight_seen
+        trainer.begin_pass()
         for block in blocks(number):
             trainer.learn(block, repeated=number > 1)
-        now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
+        now = trainer.pass_loss / max(trainer.weight_seen - weight, 1e-300)
         judged = None if held_out is None else trainer.loss_on(held_out)
         yield Pass(number, now, judged)
         watched = now if judged is None else judged

@@ -1,0 +1,62 @@
+"""What a peer tests of its own, name by name: ported here, or not ours for a reason.
+
+A port is our own test of the same expectation: the peer's settings are translated by a table in the file, and numbers
+come from formulas, from slow twins in NumPy, or from scikit-learn.
+"""
+
+import ast
+import importlib.util
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+
+class Ledger:
+    """The tests of one file of a peer.
+
+    `upstream` is the file in the peer's package. `not_ours` maps a reason (a sentence) to the names of tests, separated
+    by spaces. `since` is the version whose tests are listed: older ones may lack some of them.
+    """
+
+    def __init__(self, upstream, not_ours, since):
+        self.upstream, self.since = upstream, since
+        self.reason = {name: why for why, names in not_ours.items() for name in names.split()}
+        self.listed = [name for names in not_ours.values() for name in names.split()]
+        self.ported = set()
+
+    def ports(self, *names):
+        """Mark a test as the port of these."""
+        self.ported.update(names)
+        return lambda test: test
+
+    def check(self):
+        """Every test of the peer is ported or has a reason, and every name that is listed exists."""
+        assert len(self.listed) == len(set(self.listed)), "a test is listed twice"
+        assert self.ported.isdisjoint(self.listed), self.ported & set(self.listed)
+        for why in set(self.reason.values()):
+            assert why[0].isupper() and why.endswith(".") and len(why.split()) >= 5, why
+        package, _, rest = self.upstream.partition("/")
+        spec = importlib.util.find_spec(package)
+        home = None if spec is None else Path(next(iter(spec.submodule_search_locations))) / rest
+        if home is None or not home.is_file():
+            pytest.skip(f"{self.upstream} is not installed")
+        distribution = {"sklearn": "scikit-learn"}.get(package, package)
+        if version(metadata.version(distribution)) < version(self.since):
+            pytest.skip(f"{package} is older than {self.since}")
+        assert self.ported | set(self.listed) == names_in(home)
+
+
+def names_in(path):
+    """The names of all tests in a file; those in a class follow its name and a dot."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.ClassDef):
+            found.update(f"{node.name}.{inner.name}" for inner in node.body if isinstance(inner, ast.FunctionDef))
+    return {name for name in found if name.rpartition(".")[2].startswith("test")}
+
+
+def version(words):
+    return tuple(int(word) for word in words.split(".")[:2])
