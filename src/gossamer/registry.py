@@ -51,8 +51,8 @@ class Registry(Mapping[str, Any]):
                     owner = self._by_name[name].__name__ if name in self._by_name else self._elsewhere[name]
                     raise ValueError(f"There is a {self.noun} {name!r} already: {owner.strip()}.")
             self._by_name.update(dict.fromkeys(names, cls))
-            self._elsewhere.update({name: f" It is called {names[0]!r} here." for name in same})
-            self._elsewhere.update({name: f" The nearest is {names[0]!r}." for name in near})
+            self._elsewhere.update(dict.fromkeys(same, f" It is called {names[0]!r} here."))
+            self._elsewhere.update(dict.fromkeys(near, f" The nearest is {names[0]!r}."))
             self.classes.append(cls)
             return cls
 

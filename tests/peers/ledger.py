@@ -6,6 +6,7 @@ come from formulas, from slow twins in NumPy, or from scikit-learn.
 
 import ast
 import importlib.util
+import re
 from importlib import metadata
 from pathlib import Path
 
@@ -35,7 +36,8 @@ class Ledger:
         assert len(self.listed) == len(set(self.listed)), "a test is listed twice"
         assert self.ported.isdisjoint(self.listed), self.ported & set(self.listed)
         for why in set(self.reason.values()):
-            assert why[0].isupper() and why.endswith(".") and len(why.split()) >= 5, why
+            assert re.fullmatch(r"[A-Z].*\.", why), f"not a sentence: {why}"
+            assert len(why.split()) >= 5, f"too short: {why}"
         package, _, rest = self.upstream.partition("/")
         spec = importlib.util.find_spec(package)
         home = None if spec is None else Path(next(iter(spec.submodule_search_locations))) / rest

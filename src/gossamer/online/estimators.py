@@ -55,7 +55,7 @@ class _Online(Linear):
         class_weight = getattr(self, "class_weight", None)
         if isinstance(class_weight, str) and class_weight == "balanced" and not at_once:
             raise ValueError(
-                "class_weight='balanced' needs all rows at once, and partial_fit and sources show some of them. Compute "
+                "class_weight='balanced' needs all rows at once, and partial_fit and sources show some. Compute "
                 "the weights from a sample: class_weight=dict(zip(classes, compute_class_weight('balanced', "
                 "classes=classes, y=sample))), with compute_class_weight from sklearn.utils."
             )
@@ -156,9 +156,7 @@ class _Online(Linear):
         stream, first = self._stream(rows, classes, fresh=not (self.warm_start and self.__sklearn_is_fitted__()))
         complete = 0
         try:
-            for done in passes(
-                stream, lambda number: first if number == 1 else rows.blocks(), most, stopping=stopping
-            ):
+            for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, stopping=stopping):
                 complete = done.number
         except KeyboardInterrupt:
             if stream.trainer is None:
