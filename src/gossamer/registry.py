@@ -48,11 +48,12 @@ class Registry(Mapping[str, Any]):
         def join(cls: Class) -> Class:
             for name in (*names, *same, *near):
                 if name in self._by_name or name in self._elsewhere:
-                    owner = self._by_name[name].__name__ if name in self._by_name else self._elsewhere[name]
-                    raise ValueError(f"There is a {self.noun} {name!r} already: {owner.strip()}.")
+                    owner = self._by_name[name].__name__ if name in self._by_name else "a name of another library"
+                    raise ValueError(f"There is a {self.noun} {name!r} already: {owner}.")
             self._by_name.update(dict.fromkeys(names, cls))
-            self._elsewhere.update(dict.fromkeys(same, f" It is called {names[0]!r} here."))
-            self._elsewhere.update(dict.fromkeys(near, f" The nearest is {names[0]!r}."))
+            ours = repr(next(iter(names), None))
+            self._elsewhere.update(dict.fromkeys(same, f" It is called {ours} here."))
+            self._elsewhere.update(dict.fromkeys(near, f" The nearest is {ours}."))
             self.classes.append(cls)
             return cls
 

@@ -248,7 +248,8 @@ def _of_some(folds: list[tuple[Array, Array]], some: Array, count: int) -> list[
     """Return folds of `count` rows as folds of some of them."""
     place = np.full(count, -1)
     place[some] = np.arange(len(some))
-    found = [tuple(rows[rows >= 0] for rows in (place[train], place[test])) for train, test in folds]
+    numbered = [(place[train], place[test]) for train, test in folds]
+    found = [(train[train >= 0], test[test >= 0]) for train, test in numbered]
     if not all(len(train) and len(test) for train, test in found):
         raise ValueError("A fold of cv has no row with a positive weight to learn from or to judge by.")
     return found
