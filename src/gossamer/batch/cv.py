@@ -275,7 +275,7 @@ class _CrossValidated(_Batch):
             folds = list(check_cv(self.cv, y, classifier=stratified).split(X, y))
         else:  # the user's folds number the rows as they were given
             folds = _of_some(
-                list(check_cv(self.cv, given[1], classifier=stratified).split(*given)), some, len(given[1])
+                list(check_cv(self.cv, given[1], classifier=stratified).split(*given)), some, np.shape(given[1])[0]
             )
 
         def scored(fold: tuple[Array, Array]) -> Array:
