@@ -14,10 +14,10 @@ import pytest
 
 
 class Ledger:
-    """The tests of one file of a peer.
+    """The tests of one file of a peer, or of a folder: names then begin with that of the file and a dot.
 
-    `upstream` is the file in the peer's package. `not_ours` maps a reason (a sentence) to the names of tests, separated
-    by spaces. `since` is the version whose tests are listed: older ones may lack some of them.
+    `upstream` is the file or folder in the peer's package. `not_ours` maps a reason (a sentence) to the names of tests,
+    separated by spaces. `since` is the version whose tests are listed: older ones may lack some of them.
     """
 
     def __init__(self, upstream, not_ours, since):
@@ -41,12 +41,15 @@ class Ledger:
         package, _, rest = self.upstream.partition("/")
         spec = importlib.util.find_spec(package)
         home = None if spec is None else Path(next(iter(spec.submodule_search_locations))) / rest
-        if home is None or not home.is_file():
+        if home is None or not home.exists():
             pytest.skip(f"{self.upstream} is not installed")
         distribution = {"sklearn": "scikit-learn"}.get(package, package)
         if version(metadata.version(distribution)) < version(self.since):
             pytest.skip(f"{package} is older than {self.since}")
-        assert self.ported | set(self.listed) == names_in(home)
+        files = sorted(home.glob("test_*.py")) if home.is_dir() else [home]
+        prefix = "{0}." if home.is_dir() else ""
+        theirs = {prefix.format(file.stem) + name for file in files for name in names_in(file)}
+        assert self.ported | set(self.listed) == theirs
 
 
 def names_in(path):
