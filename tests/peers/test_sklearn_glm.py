@@ -101,7 +101,7 @@ def test_the_optimum_is_theirs_and_stays_for_stacked_data(loss, intercept):
 def test_weights_are_checked():
     assert fit("squared", 1.0, [[1.0]], [1.0], 1).coef_.shape == (1,)
     for wrong in ([[0.0]], [1.0, 0.0], [-1.0], [np.nan], 0.0):
-        with pytest.raises(ValueError, match="sample_weight|sample weights"):
+        with pytest.raises(ValueError, match=r"sample_weight|sample weights"):
             fit("squared", 1.0, [[1.0]], [1.0], wrong)
 
 
@@ -250,7 +250,7 @@ VALUES = [
     (gs.Logistic(), 1, -1e20, 1e20, -1),
     (gs.Logistic(), -1, -37.0, 8.533047625744065e-17, 8.533047625744065e-17),
     (gs.Logistic(), 1, 37.0, 8.533047625744066e-17, -8.533047625744066e-17),
-    (gs.Logistic(), 1, 232.8, 1.4287342391028437e-101, -1.4287342391028437e-101),
+    (gs.Logistic(), 1, 232.8, np.exp(-232.8), -np.exp(-232.8)),
     (gs.Logistic(), -1, 1e3, 1e3, 1),
     (gs.Logistic(), 1, 1e3, 0, 0),
 ]
