@@ -184,7 +184,7 @@ class _MarginLoss(_ScalarLoss):
         return np.log(odds / (1 - odds))
 
 
-@LOSSES.part("logistic")
+@LOSSES.part("logistic", same=("log_loss", "log", "logreg", "bernoulli", "deviance", "binary_crossentropy"))
 @record
 class Logistic(_MarginLoss):
     """Logistic loss: log(1 + e^{−yz}), y = ±1.
@@ -213,7 +213,7 @@ class Logistic(_MarginLoss):
         return _core.Logistic()
 
 
-@LOSSES.part("hinge")
+@LOSSES.part("hinge", near=("perceptron",))
 @record
 class Hinge(_MarginLoss):
     """Hinge loss: [1 − yz]₊, y = ±1. The slope at the kink yz = 1 is 0.
@@ -234,7 +234,7 @@ class Hinge(_MarginLoss):
         return _core.Hinge()
 
 
-@LOSSES.part("squared_hinge")
+@LOSSES.part("squared_hinge", near=("modified_huber", "smooth_hinge"))
 @record
 class SquaredHinge(_MarginLoss):
     """Squared hinge loss: ½ [1 − yz]₊², y = ±1.
@@ -253,7 +253,7 @@ class SquaredHinge(_MarginLoss):
         return _core.SquaredHinge()
 
 
-@LOSSES.part("exponential")
+@LOSSES.part("exponential", same=("exp",))
 @record
 class Exponential(_MarginLoss):
     """Exponential loss: e^{−yz}, y = ±1, the loss of boosting.
@@ -291,7 +291,7 @@ class _RegressionLoss(_ScalarLoss):
         return np.array([y[o[min(m, len(o) - 1)], r] for r, (o, m) in enumerate(zip(order.T, middle, strict=True))])
 
 
-@LOSSES.part("squared")
+@LOSSES.part("squared", same=("squared_error", "squared_loss", "mse", "least_squares", "ls"))
 @record
 class Squared(_RegressionLoss):
     """Squared loss: ½ (z − y)², y real.
@@ -315,7 +315,7 @@ class Squared(_RegressionLoss):
         return _core.Squared()
 
 
-@LOSSES.part("epsilon_insensitive")
+@LOSSES.part("epsilon_insensitive", near=("squared_epsilon_insensitive", "absolute_error", "mae", "lad"))
 @record
 class EpsilonInsensitive(_RegressionLoss):
     """ε-insensitive loss: [|z − y| − ε]₊, y real, ε ≥ 0; ε = 0 is the absolute error.
@@ -395,7 +395,7 @@ class Huber(_RegressionLoss):
         return _core.Huber(self.delta)
 
 
-@LOSSES.part("quantile")
+@LOSSES.part("quantile", same=("pinball",))
 @record
 class Quantile(_RegressionLoss):
     """Quantile (pinball) loss: q [y − z]₊ + (1 − q) [z − y]₊, y real, 0 < q < 1.
@@ -654,7 +654,7 @@ class _MulticlassLoss(Loss):
         return logs - logs.mean()
 
 
-@LOSSES.part("multinomial")
+@LOSSES.part("multinomial", same=("softmax", "cross_entropy", "categorical_crossentropy"))
 @record
 class Multinomial(_MulticlassLoss):
     """Multinomial logistic loss: log Σ_r e^{z_r} − z_y, y = 0 … k−1.
@@ -682,7 +682,7 @@ class Multinomial(_MulticlassLoss):
         return _core.Multinomial()
 
 
-@LOSSES.part("multiclass_hinge")
+@LOSSES.part("multiclass_hinge", same=("crammer_singer",))
 @record
 class MulticlassHinge(_MulticlassLoss):
     """Multiclass hinge loss: max_r (1[r ≠ y] + z_r − z_y), y = 0 … k−1; ‖slope‖ ≤ √2.

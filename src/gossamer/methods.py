@@ -291,7 +291,7 @@ class RDA(Method):
         return penalty.online_dual(setup)
 
 
-@METHODS.part("adagrad", "auto")
+@METHODS.part("adagrad", "auto", near=("adam",))
 @record
 class AdaGrad(Method):
     """Diagonal AdaGrad with scale-free steps: feature j moves by η / (m_j √s_j), s_j = Σ ‖g_j‖², m_j the largest |x_j|.
@@ -422,7 +422,7 @@ class TruncatedGradient(Method):
         return _core.TruncatedGradient(float(self.period), float(self.threshold))
 
 
-@METHODS.part("subgradient")
+@METHODS.part("subgradient", same=("sgd",))
 @record
 class Subgradient(Method):
     """Subgradient descent: w − η_t (g_t + α ξ_t), ξ_t ∈ ∂Ω(w_t). The baseline that never reaches zero.

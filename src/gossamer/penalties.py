@@ -417,7 +417,7 @@ def _feature_groups(groups: Groups | None, features: int, weights: Any = None) -
     return _core.FeatureGroups(groups.ordered, groups.starts, weights)
 
 
-@PENALTIES.part("l1")
+@PENALTIES.part("l1", same=("lasso",))
 @record
 class L1(_Elementwise):
     """ℓ1 norm: Ω(w) = Σ_j a_j |w_j|, with a_j = 1 unless `weights` are given.
@@ -569,7 +569,7 @@ class Berhu(_Elementwise):
         return self._strengths(alpha)
 
 
-@PENALTIES.part("l2_squared")
+@PENALTIES.part("l2_squared", same=("ridge", "tikhonov", "weight_decay"))
 @record
 class L2Squared(_Elementwise):
     """Half the squared ℓ2 norm: Ω(w) = ½ Σ_j a_j w_j²; its prox is v / (1 + s).
@@ -653,7 +653,7 @@ class NonNegativeL1(_Elementwise):
         return _core.NonNegativeL1()
 
 
-@PENALTIES.part("group_l2")
+@PENALTIES.part("group_l2", same=("group_lasso", "l1/l2", "l21"))
 @record
 class GroupL2(_Grouped, _Euclidean):
     """Group lasso, ℓ1/ℓ2: Ω(W) = Σ_g ω_g ‖W_g‖₂. A group is kept or zeroed as a whole.
@@ -728,7 +728,7 @@ class GroupLInf(_Grouped):
         return None if self.groups is not None else self._strengths(alpha)
 
 
-@PENALTIES.part("sparse_group_l2")
+@PENALTIES.part("sparse_group_l2", same=("sparse_group_lasso",))
 @record
 class SparseGroupL2(_Grouped):
     """Sparse group lasso: Ω(W) = ρ ‖W‖₁ + (1 − ρ) Σ_g ω_g ‖W_g‖₂, ρ = `l1_ratio`.
@@ -877,7 +877,7 @@ class SmoothL1(Penalty):
         return _core.SmoothL1(), None
 
 
-@PENALTIES.part("none")
+@PENALTIES.part("none", same=("None",))
 @record
 class NoPenalty(Penalty):
     """No penalty: Ω(w) = 0.

@@ -127,21 +127,34 @@ class Registry(Mapping[str, Any]):
     Traceback (most recent call last):
     ...
     ValueError: There is no fruit 'aple'. Did you mean 'apple'? The names are: apple, auto.
+    >>> @fruits.part("plum", same=("prune_tree",), near=("cherry",))
+    ... class Plum: ...
+    >>> fruits.hint("cherry"), fruits.hint("prune_tree")
+    (" The nearest is 'plum'.", " It is called 'plum' here.")
     """
 
     def __init__(self, noun: str, verbs: tuple[str, ...]) -> None:
         self.noun, self.verbs = noun, verbs
         self.classes: list[type] = []  # including those without a name
         self._by_name: dict[str, Any] = {}
+        self._elsewhere: dict[str, str] = {}  # names of other libraries: what to say of them
 
-    def part(self, *names: str) -> Callable[[Class], Class]:
-        """Return the decorator that registers a class under these names, or without a name."""
+    def part(self, *names: str, same: tuple[str, ...] = (), near: tuple[str, ...] = ()) -> Callable[[Class], Class]:
+        """Return the decorator that registers a class under these names, or without a name.
+
+        `same` are names that other libraries have for this part, `near` their names of parts that are not here and to
+        which this one is the nearest. They are no names of ours: the error for them says what to use.
+        """
 
         def join(cls: Class) -> Class:
-            for name in names:
-                if name in self._by_name:
-                    raise ValueError(f"There is a {self.noun} {name!r} already: {self._by_name[name].__name__}.")
-                self._by_name[name] = cls
+            for name in (*names, *same, *near):
+                if name in self._by_name or name in self._elsewhere:
+                    owner = self._by_name[name].__name__ if name in self._by_name else "a name of another library"
+                    raise ValueError(f"There is a {self.noun} {name!r} already: {owner}.")
+            self._by_name.update(dict.fromkeys(names, cls))
+            ours = repr(next(iter(names), None))
+            self._elsewhere.update(dict.fromkeys(same, f" It is called {ours} here."))
+            self._elsewhere.update(dict.fromkeys(near, f" The nearest is {ours}."))
             self.classes.append(cls)
             return cls
 
@@ -157,7 +170,31 @@ class Registry(Mapping[str, Any]):
 
     def resolve(self, spec: Any) -> Any:
         """Return the part called `spec`, or `spec` itself if it has the methods of one."""
-        return resolve(spec, self, self.noun, self.verbs)
+        if isinstance(spec, str):
+            return self.named(spec)()
+        if isinstance(spec, type):
+            raise TypeError(f"A {self.noun} is an object, not a class: pass {spec.__name__}().")
+        missing = [verb for verb in self.verbs if not callable(getattr(spec, verb, None))]
+        if missing:
+            raise TypeError(
+                f"A {self.noun} is a name or an object with {' and '.join(self.verbs)}; "
+                f"{type(spec).__name__} has no {' and no '.join(missing)}.{self._elsewhere.get(str(spec), '')}"
+            )
+        return spec
+
+    def named(self, name: str) -> Any:
+        """Return the class called `name`; the error for a wrong name says which one may be meant, and lists all."""
+        if name in self._by_name:
+            return self._by_name[name]
+        names = ", ".join(sorted(self._by_name))
+        raise ValueError(f"There is no {self.noun} {name!r}.{self.hint(name)} The names are: {names}.")
+
+    def hint(self, name: str) -> str:
+        """Return a sentence about a wrong name: what it is called here, or which name it resembles."""
+        import difflib
+
+        near = difflib.get_close_matches(name, self._by_name, n=1)
+        return self._elsewhere.get(name) or (f" Did you mean {near[0]!r}?" if near else "")
 
     def __getitem__(self, name: str) -> Any:
         return self._by_name[name]
@@ -167,27 +204,6 @@ class Registry(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._by_name)
-
-
-def resolve(spec: Any, table: Mapping[str, Callable[[], Any]], noun: str, verbs: tuple[str, ...]) -> Any:
-    """Return the part called `spec`, or `spec` itself if it has the methods `verbs`."""
-    if isinstance(spec, str):
-        if spec in table:
-            return table[spec]()
-        import difflib
-
-        near = difflib.get_close_matches(spec, table, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"There is no {noun} {spec!r}.{hint} The names are: {', '.join(sorted(table))}.")
-    if isinstance(spec, type):
-        raise TypeError(f"A {noun} is an object, not a class: pass {spec.__name__}().")
-    missing = [verb for verb in verbs if not callable(getattr(spec, verb, None))]
-    if missing:
-        raise TypeError(
-            f"A {noun} is a name or an object with {' and '.join(verbs)}; "
-            f"{type(spec).__name__} has no {' and no '.join(missing)}."
-        )
-    return spec
 
 
 def refusal(who: str, what: str, why: str, would_do: str) -> ValueError:

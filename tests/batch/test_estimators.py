@@ -338,7 +338,6 @@ ESTIMATORS = [
     gs.BatchRegressorCV(alphas=4, cv=3),
 ]
 
-FOLDS = "weights change which rows a fold holds: a row of weight 2 is in one fold, two rows may be in two"
 LOOSE = "compared to eight digits, and the default tol stops at four; the same with tol=1e-12 passes"
 TIES = "its unscaled data makes margins beyond 37, whose probabilities round to 1 and tie"
 STRONG = "its data has no class apart at alpha=0.01: the answer of the stronger penalty; the default passes"
@@ -346,8 +345,6 @@ WEIGHTED = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weigh
 
 
 def expected_failures(estimator):
-    if type(estimator).__name__.endswith("CV"):
-        return dict.fromkeys(WEIGHTED, FOLDS)
     if type(estimator) is gs.BatchClassifier and estimator.penalty != "l1_ball":
         if estimator.alpha < 1e-2:
             return {WEIGHTED[1]: LOOSE, "check_classifier_multioutput": TIES}

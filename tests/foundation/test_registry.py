@@ -3,6 +3,7 @@ import pytest
 
 import gossamer as gs
 from gossamer import losses, penalties
+from gossamer.registry import Registry
 
 # The names that users and saved settings rely on.
 LOSS_NAMES = {
@@ -88,6 +89,42 @@ def test_an_unknown_name_lists_the_right_ones(resolve, names, noun):
 def test_a_near_name_is_suggested(resolve, near, meant):
     with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
         resolve(near)
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "hint"),
+    [
+        ("loss", "log_loss", "It is called 'logistic' here"),
+        ("loss", "modified_huber", "The nearest is 'squared_hinge'"),
+        ("loss", "perceptron", "The nearest is 'hinge'"),
+        ("loss", "squared_error", "It is called 'squared' here"),
+        ("loss", "squared_epsilon_insensitive", "The nearest is 'epsilon_insensitive'"),
+        ("loss", "pinball", "It is called 'quantile' here"),
+        ("penalty", "elasticnet", "Did you mean 'elastic_net'"),
+        ("penalty", "lasso", "It is called 'l1' here"),
+        ("penalty", None, "It is called 'none' here"),
+        ("method", "sgd", "It is called 'subgradient' here"),
+        ("solver", "lbfgs", "The nearest is 'coordinate'"),
+    ],
+)
+def test_names_of_other_libraries_say_ours(what, name, hint):
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    estimators = {
+        "method": [gs.OnlineClassifier, gs.OnlineRegressor],
+        "solver": [gs.BatchClassifier, gs.BatchRegressor],
+    }
+    for estimator in estimators.get(what, [each for both_kinds in estimators.values() for each in both_kinds]):
+        with pytest.raises((ValueError, TypeError), match=hint):
+            estimator(**{what: name}).fit(X, y)
+
+
+def test_a_name_belongs_to_one_part():
+    fruits = Registry("fruit", ())
+    fruits.part("plum", near=("cherry",))(type("Plum", (), {}))
+    for names, foreign in [(("cherry",), {}), (("pear",), {"same": ("plum",)}), (("pear",), {"near": ("cherry",)})]:
+        with pytest.raises(ValueError, match=r"There is a fruit '\w+' already"):
+            fruits.part(*names, **foreign)(type("Pear", (), {}))
+    assert list(fruits) == ["plum"]
 
 
 @both

@@ -5,13 +5,15 @@ import pickle
 import signal
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from gossamer.online.trainer import SeededOrders
+import gossamer as gs
+from gossamer.online.trainer import SeededOrders, passes
 from online.tasks import THREE, TWO, N, X, assert_same_state, classifier, state
 
 
@@ -49,6 +51,27 @@ def test_a_warm_start_needs_the_same_problem():
     with pytest.raises(ValueError, match="'ant'"):
         model.fit(X, np.where(THREE == "ant", "ant", "no"))
     assert_same_state(model, before)
+
+
+@pytest.mark.parametrize("split", [(), (7,), (1, 2, 20)])
+def test_the_loss_of_a_pass_is_that_of_its_rows_with_the_step_in_use(split):
+    """The step is chosen again after 32, 64, … rows, and the rows before are learned once more with it."""
+    count, settings = 24, {"method": gs.AdaGrad(), "shuffle": False}
+    rows = classifier(**settings)._accept(X[:count], TWO[:count], None, None, fresh=True, at_once=True)
+    model = classifier(**settings)
+    model._accept(X[:count], TWO[:count], None, None, fresh=True, at_once=True)
+    cuts = [0, *split, count]
+    steps = set()
+    for done in passes(model._trainer, lambda number: [rows[a:b] for a, b in pairwise(cuts)], 12):
+        step = model._trainer.setting
+        steps.add(step)
+        totals = [0.0]  # after each pass, with this step from the start
+        twin = classifier(method=gs.AdaGrad(step=step), shuffle=False, warm_start=True)
+        for _ in range(done.number):
+            twin.fit(X[:count], TWO[:count])
+            totals.append(twin.progressive_loss_ * twin.t_)
+        assert done.loss * count == pytest.approx(totals[-1] - totals[-2], rel=1e-9)
+    assert len(steps) > 1
 
 
 def test_tol_stops_early():

@@ -244,6 +244,17 @@ def _select(select: str, rule: str) -> str:
     return words[rule]
 
 
+def _of_some(folds: list[tuple[Array, Array]], some: Array, count: int) -> list[tuple[Array, Array]]:
+    """Return folds of `count` rows as folds of some of them."""
+    place = np.full(count, -1)
+    place[some] = np.arange(len(some))
+    numbered = [(place[train], place[test]) for train, test in folds]
+    found = [(train[train >= 0], test[test >= 0]) for train, test in numbered]
+    if not all(len(train) and len(test) for train, test in found):
+        raise ValueError("A fold of cv has no row with a positive weight to learn from or to judge by.")
+    return found
+
+
 class _CrossValidated(_Batch):
     """Chooses α by cross-validation: a path per fold, the losses of the rows left out, then the path of all rows."""
 
@@ -256,10 +267,16 @@ class _CrossValidated(_Batch):
 
     def _fit_path(self, X: Any, y: Any, sample_weight: Any) -> Any:
         select = _select(self.select, self.rule)
-        objective, coded, (X, y, weight) = self._objective(X, y, sample_weight, 1.0)
+        given = X, y
+        objective, coded, (X, y, weight, some) = self._objective(X, y, sample_weight, 1.0)
         strengths = _grid(self.alphas, objective, self.alpha_min_ratio)
-        splitter = check_cv(self.cv, y, classifier=coded.classes is not None and coded.kind != "multilabel")
-        folds = list(splitter.split(X, y))
+        stratified = coded.classes is not None and coded.kind != "multilabel"
+        if some is None or self.cv is None or isinstance(self.cv, int):
+            folds = list(check_cv(self.cv, y, classifier=stratified).split(X, y))
+        else:  # the user's folds number the rows as they were given
+            folds = _of_some(
+                list(check_cv(self.cv, given[1], classifier=stratified).split(*given)), some, np.shape(given[1])[0]
+            )
 
         def scored(fold: tuple[Array, Array]) -> Array:
             return self._fold(objective, coded, strengths, X, y, weight, *fold)

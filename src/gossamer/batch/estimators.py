@@ -50,8 +50,11 @@ class _Batch(Linear):
 
     def _objective(
         self, X: Any, y: Any, sample_weight: Any, alpha: float
-    ) -> tuple[Objective, targets.Targets, tuple[Any, Array, Array | None]]:
-        """Check everything; return the problem, how y is coded, and the rows that count: X, y and their weights."""
+    ) -> tuple[Objective, targets.Targets, tuple[Any, Array, Array | None, Array | None]]:
+        """Check everything; return the problem, how y is coded, and the rows that count.
+
+        These are X, y, their weights, and their numbers, or None if all rows count.
+        """
         number(self.tol, "tol", least=0)
         whole(self.max_iter, "max_iter")
         loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
@@ -62,6 +65,7 @@ class _Batch(Linear):
         weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
         if coded.classes is not None:
             self.classes_ = coded.classes
+        some = None
         if weight is not None and not weight.all():
             some = np.flatnonzero(weight)
             X, y, weight = X[some], y[some], weight[some]
@@ -83,7 +87,7 @@ class _Batch(Linear):
             fit_intercept=bool(self.fit_intercept),
         )
         objective.penalty_at(objective.origin())  # raises if the penalty does not fit the shape of W
-        return objective, coded, (X, y, weight)
+        return objective, coded, (X, y, weight, some)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         objective, coded, _ = self._objective(X, y, sample_weight, number(self.alpha, "alpha", least=0))

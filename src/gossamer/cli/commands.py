@@ -8,7 +8,7 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from gossamer.cli.run import fitted, measured, run
 from gossamer.model.model import Model, load, save
 from gossamer.online.strategies import ManyStrengths, OneStrength
 from gossamer.online.stream import Problem, Streaming, as_classes
-from gossamer.registry import resolve
+from gossamer.registry import Registry
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import number
@@ -29,37 +29,37 @@ STRENGTHS = 16  # strengths of a path
 ALPHA = 1e-5  # the strength where there is no path
 
 
-def part(text: str, table: Mapping[str, Any], noun: str) -> Any:
+def part(text: str, table: Registry) -> Any:
     """Return the part named by a text such as `l1` or `elastic_net(l1_ratio=0.3)`.
 
-    >>> part("elastic_net(l1_ratio=0.3)", penalties.PENALTIES, "penalty").l1_ratio
+    >>> part("elastic_net(l1_ratio=0.3)", penalties.PENALTIES).l1_ratio
     0.3
     """
     match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
     if match is None:
         raise ValueError(
-            f"A {noun} is a name such as {next(iter(table))!r}, with settings in brackets; {text!r} was given."
+            f"A {table.noun} is a name such as {next(iter(table))!r}, with settings in brackets; {text!r} was given."
         )
     name, settings = match.groups()
+    make = table.named(name)
     if not settings:
-        return resolve(name, table, noun, ())
-    resolve(name, dict.fromkeys(table, str), noun, ())
+        return make()
     try:
         call = ast.parse(f"f({settings})", mode="eval").body
         assert isinstance(call, ast.Call)
         given = [ast.literal_eval(value) for value in call.args]
         named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-        return table[name](*given, **named)
+        return make(*given, **named)
     except (SyntaxError, TypeError, AssertionError) as error:
-        raise ValueError(f"The settings of the {noun} {text!r} are invalid: {error}") from None
+        raise ValueError(f"The settings of the {table.noun} {text!r} are invalid: {error}") from None
 
 
 def train(options: argparse.Namespace, rows: Source) -> bool:
     """Learn a model from rows and write it; return whether learning was interrupted."""
-    penalty = part(options.penalty, penalties.PENALTIES, "penalty")
+    penalty = part(options.penalty, penalties.PENALTIES)
     auto = options.method == "auto"
-    loss = part(options.loss, losses.LOSSES, "loss")
-    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.METHODS, "method")
+    loss = part(options.loss, losses.LOSSES)
+    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.METHODS)
     if options.passes < 1:
         raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
     if not 0 <= options.holdout < 1:

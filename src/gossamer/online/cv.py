@@ -13,7 +13,7 @@ from gossamer.estimators.selection import SELECT, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.online.path import LearnedPath
 from gossamer.online.strategies import ManyStrengths
-from gossamer.online.trainer import Pass
+from gossamer.online.trainer import Pass, Stopping
 from gossamer.validation import Array, checked_alphas, one_of, whole
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]
@@ -31,7 +31,6 @@ class _Path(_Online):
 
     _single: Any  # the estimator with one strength
     # Parameters of the estimator with one strength that a path does not have.
-    tol: float | None = None
     average: bool = False
     grow: bool = False
 
@@ -41,6 +40,9 @@ class _Path(_Online):
         one_of(self.select, "select", SELECT)
         whole(self.max_nonzeros, "max_nonzeros", 0, optional=True)
         return ManyStrengths(checked_alphas(self.alphas, least=2), self.n_jobs)
+
+    def _stopping(self) -> Stopping:
+        return Stopping()
 
     def _pass_words(self, done: Pass) -> str:
         return (

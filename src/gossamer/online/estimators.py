@@ -29,7 +29,7 @@ from gossamer.estimators.linear import (
 )
 from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, settled
-from gossamer.online.trainer import Pass, SeededOrders, Trainer, passes
+from gossamer.online.trainer import Pass, SeededOrders, Stopping, Trainer, passes
 from gossamer.sources.rows import Rows, csr_arrays
 from gossamer.validation import Array, number, whole
 
@@ -55,8 +55,9 @@ class _Online(Linear):
         class_weight = getattr(self, "class_weight", None)
         if isinstance(class_weight, str) and class_weight == "balanced" and not at_once:
             raise ValueError(
-                "class_weight='balanced' needs all rows at once; in partial_fit give a dict of weights, for instance "
-                "from sklearn.utils.compute_class_weight on a sample."
+                "class_weight='balanced' needs all rows at once, and partial_fit and sources show some. Compute "
+                "the weights from a sample: class_weight=dict(zip(classes, compute_class_weight('balanced', "
+                "classes=classes, y=sample))), with compute_class_weight from sklearn.utils."
             )
         return class_weighted(class_weight, y, weight, coded)
 
@@ -75,14 +76,31 @@ class _Online(Linear):
         return loss, penalties.as_penalty(self.penalty), self._strategy()
 
     def _checked_passes(self) -> int:
-        if self.tol is not None:
-            number(self.tol, "tol", least=0)
         return whole(self.max_passes, "max_passes")
+
+    def _stopping(self) -> Stopping:
+        """Return when `fit` stops before the last pass, checked."""
+        tol = self.tol if self.tol is None else number(self.tol, "tol", least=0)
+        patience = whole(self.n_iter_no_change, "n_iter_no_change")
+        if not self.early_stopping:
+            return Stopping(tol, patience)
+        fraction = number(self.validation_fraction, "validation_fraction", above=0, below=1)
+        return Stopping(0.0 if tol is None else tol, patience, fraction)
+
+    def _stopping_without_held_out(self, call: str) -> Stopping:
+        """Return the same where no rows can be held out; raise if they should be."""
+        stopping = self._stopping()
+        if stopping.held_out:
+            raise ValueError(
+                f"early_stopping holds rows out of fit(X, y), and {call} cannot: use early_stopping=False. "
+                "progressive_loss_ judges every row before it is learned from, and tol in fit_source watches it."
+            )
+        return stopping
 
     # Learning
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        most = self._checked_passes()
+        most, stopping = self._checked_passes(), self._stopping()
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
         seed = self.random_state
         seeded = isinstance(seed, int) and 0 <= seed < 2**32
@@ -96,7 +114,8 @@ class _Online(Linear):
         self.n_iter_ = 0
         tasks = Tasks(self, X, y, "pass", most)
         try:
-            for done in passes(self._trainer, blocks, most, tol=self.tol):
+            rows, held_out = stopping.parted(rows, random)
+            for done in passes(self._trainer, blocks, most, stopping=stopping, held_out=held_out):
                 self._read_once = _ReadOnce()
                 self.n_iter_ = done.number
                 if self.verbose:
@@ -114,9 +133,11 @@ class _Online(Linear):
 
     def _pass_words(self, done: Pass) -> str:
         used = len(self.nonzero_features_)
-        return f"pass {done.number}: progressive loss {done.loss:.6g}, {used} features used"
+        held_out = "" if done.held_out is None else f"loss of held-out rows {done.held_out:.6g}, "
+        return f"pass {done.number}: progressive loss {done.loss:.6g}, {held_out}{used} features used"
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+        self._stopping_without_held_out("partial_fit")
         rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), at_once=False)
         self._trainer.learn(rows)
         self.n_iter_ = 1
@@ -128,14 +149,14 @@ class _Online(Linear):
         Memory is bounded by the weights and a few blocks. If `classes` are not given they are found: labels 0 and 1, or
         -1 and 1, in the first block, others by reading the source once more.
         """
-        most = self._checked_passes()
+        most, stopping = self._checked_passes(), self._stopping_without_held_out("fit_source")
         rows = sources.source(source, **options)
         if most > 1 and not rows.rereadable:
             raise ValueError(f"max_passes is {most}, but this source can be read only once.")
         stream, first = self._stream(rows, classes, fresh=not (self.warm_start and self.__sklearn_is_fitted__()))
         complete = 0
         try:
-            for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, tol=self.tol):
+            for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, stopping=stopping):
                 complete = done.number
         except KeyboardInterrupt:
             if stream.trainer is None:
@@ -148,6 +169,7 @@ class _Online(Linear):
 
         New features are added. If a row cannot be read, the rows before it have been learned from.
         """
+        self._stopping_without_held_out("partial_fit_source")
         rows = sources.source(source, **options)
         stream, blocks = self._stream(rows, classes, fresh=not self.__sklearn_is_fitted__())
         try:
@@ -445,7 +467,14 @@ class OnlineClassifier(LinearClassifier, _Online):
     max_passes : int, default 1
         Passes over the data in `fit`.
     tol : float, optional
-        Stop `fit` when a pass lowers the progressive loss of the pass before by less than this.
+        Stop `fit` when a pass lowers the progressive loss of the best pass before by less than this.
+    early_stopping : bool, default False
+        Whether `fit` holds rows out, chosen at random, and `tol` (0 if it is None) watches their loss after each pass.
+        The weights are those of the last pass.
+    validation_fraction : float, default 0.1
+        The fraction of rows that `early_stopping` holds out.
+    n_iter_no_change : int, default 1
+        How many passes in a row must bring less than `tol` before `fit` stops.
     shuffle : bool, default True
         Whether `fit` shuffles the rows before each pass.
     average : bool, default False
@@ -497,6 +526,9 @@ class OnlineClassifier(LinearClassifier, _Online):
         *,
         max_passes: int = 1,
         tol: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 1,
         shuffle: bool = True,
         average: bool = False,
         fit_intercept: bool = True,
@@ -512,6 +544,9 @@ class OnlineClassifier(LinearClassifier, _Online):
         self.method = method
         self.max_passes = max_passes
         self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
         self.average = average
         self.fit_intercept = fit_intercept
@@ -559,7 +594,9 @@ class OnlineRegressor(LinearRegressor, _Online):
     ----------
     loss : str or loss, default "squared"
         A regression loss.
-    penalty, alpha, method, max_passes, tol, shuffle, average, fit_intercept, warm_start, grow, random_state, verbose
+    penalty, alpha, method, max_passes, tol, early_stopping, validation_fraction, n_iter_no_change, shuffle, average
+        As in `OnlineClassifier`.
+    fit_intercept, warm_start, grow, random_state, verbose
         As in `OnlineClassifier`.
 
     Attributes
@@ -587,6 +624,9 @@ class OnlineRegressor(LinearRegressor, _Online):
         *,
         max_passes: int = 1,
         tol: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 1,
         shuffle: bool = True,
         average: bool = False,
         fit_intercept: bool = True,
@@ -601,6 +641,9 @@ class OnlineRegressor(LinearRegressor, _Online):
         self.method = method
         self.max_passes = max_passes
         self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
         self.average = average
         self.fit_intercept = fit_intercept

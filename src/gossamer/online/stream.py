@@ -113,10 +113,15 @@ class Streaming:
         """The sum of the weights of all rows so far."""
         return 0.0 if self.trainer is None else self.trainer.weight_seen
 
+    def begin_pass(self) -> None:
+        """Begin a pass: `pass_loss` counts from here."""
+        if self.trainer is not None:
+            self.trainer.begin_pass()
+
     @property
-    def loss_seen(self) -> float:
-        """The weighted sum of the losses of each row before it was learned from."""
-        return 0.0 if self.trainer is None else self.trainer.loss_seen
+    def pass_loss(self) -> float:
+        """The weighted sum of the losses of each row of this pass before it was learned from."""
+        return 0.0 if self.trainer is None else self.trainer.pass_loss
 
     def learn(self, block: Block, *, repeated: bool = False) -> None:
         """Learn from the rows of a block in their order; `repeated` says that they were seen before."""

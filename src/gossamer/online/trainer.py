@@ -83,6 +83,17 @@ class Trainer:
 
     _chunk = 256  # rows per call of the core, so that Ctrl-C is noticed
 
+    _pass_began: tuple[int, Any] = (0, 0.0)  # the round at which the pass began, and the loss seen until then
+
+    def begin_pass(self) -> None:
+        """Begin a pass: `pass_loss` counts from here."""
+        self._pass_began = (self.rounds, self.loss_seen)
+
+    @property
+    def pass_loss(self) -> float:
+        """The weighted sum of the losses of each row of this pass before it was learned from."""
+        return self.loss_seen - self._pass_began[1]
+
     def check_steps(self, count: int) -> None:
         """Raise if a schedule returns invalid steps for the next rounds."""
         if callable(self.method.step):
@@ -118,8 +129,12 @@ class Trainer:
         if deciding > self.decided:
             setting = self.strategy.choose(self, buffer[:deciding])
             learner = self.strategy.make(self, setting)
-            self._teach(learner, setting, buffer)
+            began = self._pass_began[0]
+            self._teach(learner, setting, buffer[:began])
+            before = learner.loss_seen  # with the new setting, what came before the pass has other losses
+            self._teach(learner, setting, buffer[began:])
             self.setting, self.learner, self.decided = setting, learner, deciding
+            self._pass_began = (began, before)
         else:
             self._teach(self.learner, self.setting, new)
         self.buffer = buffer if len(buffer) < strategies.PREFIX else None
@@ -194,6 +209,17 @@ class Trainer:
         self.learner.read_some(features, W, b, self.setup.average)
         return W, b
 
+    def loss_on(self, rows: Rows) -> float:
+        """Return the mean loss of some rows with the weights as they are, for one strength."""
+        rows, features = rows.renumbered()
+        W, b = self.read_some(features.astype(np.int32))
+        entries = np.repeat(np.arange(len(rows)), rows.ends - rows.begins)
+        Z = np.tile(b, (len(rows), 1))
+        np.add.at(Z, entries, rows.value[:, None] * W[rows.index])
+        loss = self.targets.loss
+        values = loss.value(Z, rows.y[:, 0] if loss.kind == "multiclass" else rows.y)
+        return float(np.average(values if values.ndim == 1 else values.sum(axis=1), weights=rows.weight))
+
     # Saving
 
     def __getstate__(self) -> dict[str, Any]:
@@ -202,6 +228,7 @@ class Trainer:
         state["repeats"] = [list(span) for span in self.repeats]
         del state["loss_call"]
         state.pop("_chunk", None)
+        state.pop("_pass_began", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -217,26 +244,58 @@ class Pass:
 
     number: int  # from 1
     loss: float  # the mean loss of each row before it was learned from
+    held_out: float | None = None  # the mean loss of the rows held out, if there are any
+
+
+@record
+class Stopping:
+    """When to stop before the last pass: after `patience` passes that did not lower the best loss by `tol`."""
+
+    tol: float | None = None  # None: never
+    patience: int = 1
+    held_out: float | None = None  # the fraction of rows whose loss is watched instead of the progressive loss
+
+    def parted(self, rows: Rows, random: Any) -> tuple[Rows, Rows | None]:
+        """Return the rows to learn from, in their order, and those held out."""
+        if self.held_out is None:
+            return rows, None
+        order, count = random.permutation(len(rows)), math.ceil(self.held_out * len(rows))
+        if count == len(rows):
+            raise ValueError(
+                f"validation_fraction={self.held_out:g} of {len(rows)} rows leaves none to learn from; lower it."
+            )
+        return rows.taken(np.sort(order[count:])), rows.taken(order[:count])
 
 
 def passes(
-    trainer: Any, blocks: Callable[[int], Iterable[Any]], most: int, *, done: int = 0, tol: float | None = None
+    trainer: Any,
+    blocks: Callable[[int], Iterable[Any]],
+    most: int,
+    *,
+    done: int = 0,
+    stopping: Stopping | None = None,
+    held_out: Rows | None = None,
 ) -> Iterator[Pass]:
     """Yield after each pass of a `Trainer` or `Streaming` over `blocks(number)`, up to pass `most`.
 
-    With `tol`, stop when a pass lowers the loss of the pass before by less than that. Code after a `yield` in a
-    generator of blocks runs once that block has been learned from.
+    `stopping` looks at the loss of the rows held out, or else at the progressive loss of the pass. Code after a `yield`
+    in a generator of blocks runs once that block has been learned from.
     """
-    before = math.inf
+    stopping = stopping or Stopping()
+    best, waited = math.inf, 0
     for number in range(done + 1, most + 1):
-        loss, weight = trainer.loss_seen, trainer.weight_seen
+        weight = trainer.weight_seen
+        trainer.begin_pass()
         for block in blocks(number):
             trainer.learn(block, repeated=number > 1)
-        now = (trainer.loss_seen - loss) / max(trainer.weight_seen - weight, 1e-300)
-        yield Pass(number, now)
-        if tol is not None and not now < before - tol:
+        now = trainer.pass_loss / max(trainer.weight_seen - weight, 1e-300)
+        judged = None if held_out is None else trainer.loss_on(held_out)
+        yield Pass(number, now, judged)
+        watched = now if judged is None else judged
+        waited = 0 if stopping.tol is None or watched < best - stopping.tol else waited + 1
+        if waited == stopping.patience:
             return
-        before = now
+        best = min(best, watched)
 
 
 class SeededOrders:

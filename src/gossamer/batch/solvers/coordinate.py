@@ -22,7 +22,7 @@ from gossamer.batch.solvers.base import SOLVERS, Solver
 from gossamer.validation import Array
 
 
-@SOLVERS.part("coordinate")
+@SOLVERS.part("coordinate", same=("cd", "cyclic"), near=("liblinear", "lbfgs", "newton-cg", "newton-cholesky", "saga"))
 @dataclass(frozen=True)
 class CoordinateDescent(Solver):
     """Block coordinate descent with working sets, for losses with curvature and penalties that are sums over features.
