@@ -172,7 +172,7 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
     import numpy as np
     from scipy.sparse import csr_matrix
 
-    if not isinstance(data, Source):
+    if is_paths(data):
         options = {"max_features": 2**31 - 1} | options  # empty columns of a sparse matrix take no memory
     rows = source(data, format, **options)
     blocks = list(rows.blocks())
