@@ -137,6 +137,7 @@ class _Online(Linear):
         try:
             for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, tol=self.tol):
                 complete = done.number
+            stream.check_classes()
         except KeyboardInterrupt:
             if stream.trainer is None:
                 raise
