@@ -37,8 +37,8 @@ bool valid_entries(std::span<const I> index, std::span<const T> value, std::int6
   return valid;
 }
 
-// Where indices do not increase, a line must begin. Both are counted, as a loop over all entries compiles to vector code
-// and a loop over short lines does not.
+// Where indices do not increase, a line must begin. Both are counted, as a loop over all entries compiles to vector
+// code and a loop over short lines does not.
 template <class I>
 LineOrder line_order(std::span<const I> starts, std::span<const I> index, std::int64_t length) {
   if (starts.empty() || starts.front() != 0) return LineOrder::invalid;

@@ -100,8 +100,8 @@ void bind_text(nb::module_& m) {
           [](OwnReader* self, TextParser& parser, int descriptor, nb::bytes head, std::size_t first, std::size_t block,
              std::size_t longest, std::size_t ahead, bool helps) {
             const Reader::Sizes sizes{first, block, longest, ahead};
-            new (self) OwnReader{
-                std::make_unique<Reader>(parser, descriptor, std::string_view(head.c_str(), head.size()), sizes, helps)};
+            new (self) OwnReader{std::make_unique<Reader>(parser, descriptor,
+                                                          std::string_view(head.c_str(), head.size()), sizes, helps)};
           },
           "parser"_a, "descriptor"_a, "head"_a, "first"_a, "block"_a, "longest"_a, "ahead"_a, "helps"_a,
           nb::keep_alive<1, 2>())

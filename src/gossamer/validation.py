@@ -87,14 +87,16 @@ def refuse_nonfinite(array: Array, name: str) -> None:
 def sparse_matrix(X: Any, name: str, formats: tuple[str, ...] = ("csr",)) -> Any:
     """Return a sparse matrix of SciPy in one of the formats, with its indices sorted and duplicates added up.
 
-    Its arrays may have been changed by hand, and the compiled code of SciPy trusts them. So they are checked first, once,
-    in time proportional to the entries. The result is a copy where X was not so.
+    Its arrays may have been changed by hand, and the compiled code of SciPy trusts them. So they are checked first,
+    once, in time proportional to the entries. The result is a copy where X was not so.
     """
     if X.ndim != 2:
         raise ValueError(f"{name} must be a matrix; it is {shape_words(X.shape)}.")
     if X.format not in ("csr", "csc"):
         _check_before_conversion(X, name)
-        X = X.tocsr() if X.format == "lil" else X.asformat(formats[0])  # the columns of a LIL matrix are not yet checked
+        X = (
+            X.tocsr() if X.format == "lil" else X.asformat(formats[0])
+        )  # the columns of a LIL matrix are not yet checked
     order = _line_order(X, name)
     if X.format not in formats:
         X = X.asformat(formats[0])

@@ -1,5 +1,6 @@
 """Sparse matrices whose arrays were changed by hand: every estimator, method and function refuses them in words."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -302,13 +303,13 @@ def test_line_order_by_the_slow_way(kind):
             starts[rng.integers(len(starts))] += rng.choice([-1, 1])
         index = rng.integers(0, max(length, 1), max(int(starts.max()), 0)).astype(kind)
         if rng.random() < 0.7 and (np.diff(starts) >= 0).all() and starts[0] == 0:
-            for b, e in zip(starts[:-1], starts[1:], strict=True):
+            for b, e in itertools.pairwise(starts):
                 index[b:e] = np.sort(index[b:e])
         if len(index) and rng.random() < 0.1:
             index[rng.integers(len(index))] = rng.choice([-1, length, np.iinfo(kind).min, np.iinfo(kind).max])
         valid = starts[0] == 0 and (np.diff(starts) >= 0).all() and starts[-1] <= len(index)
         valid = valid and all(0 <= i < length for i in index[: starts[-1]])
-        rows = [index[b:e] for b, e in zip(starts[:-1], starts[1:], strict=True)] if valid else []
+        rows = [index[b:e] for b, e in itertools.pairwise(starts)] if valid else []
         rises = all((np.diff(row) > 0).all() for row in rows)
         expected = ("canonical" if rises else "valid") if valid else "invalid"
         found = _core.line_order(starts, index, length)

@@ -125,7 +125,9 @@ def test_names_of_a_half_read_source(tmp_path):
     rows.close()
 
 
-@pytest.mark.parametrize("make", [gs.OnlineClassifierCV, gs.BatchClassifierCV, gs.BoostingClassifier, gs.BatchClassifier])
+@pytest.mark.parametrize(
+    "make", [gs.OnlineClassifierCV, gs.BatchClassifierCV, gs.BoostingClassifier, gs.BatchClassifier]
+)
 def test_threads_of_the_library_after_a_fork(make):
     X, y = sp.random(400, 30, 0.3, format="csr", random_state=0), np.arange(400) % 2
     with np.errstate(all="ignore"):

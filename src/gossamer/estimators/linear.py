@@ -120,6 +120,22 @@ def checked(estimator: Any, X: Any, y: Any, accept_sparse: Any) -> tuple[Any, Ar
     return X, y
 
 
+def refuse_huge(estimator: Any, X: Any) -> None:
+    """Raise if the squares of the entries of X add up to infinity, naming the column with the largest one."""
+    values = (X.data if sp.issparse(X) else X).ravel(order="K")
+    with np.errstate(over="ignore"):
+        if np.isfinite(np.dot(values, values)) or values.dtype != np.float64:  # float32 is squared in float64
+            return
+    largest = abs(X).max(axis=0)
+    largest = largest.toarray().ravel() if sp.issparse(largest) else np.asarray(largest)
+    j = int(np.argmax(largest))
+    name = repr(estimator.feature_names_in_[j]) if hasattr(estimator, "feature_names_in_") else j
+    raise ValueError(
+        f"The values of column {name} of X are too large: up to {largest[j]:.3g}, and their squares add up to "
+        "infinity. Scale the columns first, for instance by sklearn.preprocessing.MaxAbsScaler."
+    )
+
+
 def checked_weights(sample_weight: Any, n: int) -> Array:
     """Return one weight per row, finite and not negative; all zeros are allowed here."""
     refuse_odd(sample_weight, "sample_weight")

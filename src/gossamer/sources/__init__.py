@@ -104,7 +104,7 @@ def _in_memory(data: Any, options: dict[str, Any]) -> Source:
     if isinstance(data, np.ndarray) or hasattr(data, "tocsr"):
         return Matrices([(data,)], **options)
     if isinstance(data, list) and data and not isinstance(data[0], tuple):
-        return Matrices([(np.asarray(data),)], **options)
+        return Matrices([(data,)], **options)
     return Matrices(data, **options)
 
 

@@ -120,7 +120,23 @@ def refuse_doubles(names: list[str], where: str) -> None:
 
 
 # How people write that there is no number, in lower case. Such a cell does not say what its column holds.
-NO_NUMBER = {"na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "?", "-", "--", ".", "inf", "-inf", "infinity"}
+NO_NUMBER = {
+    "na",
+    "n/a",
+    "#n/a",
+    "nan",
+    "null",
+    "none",
+    "nil",
+    "missing",
+    "?",
+    "-",
+    "--",
+    ".",
+    "inf",
+    "-inf",
+    "infinity",
+}
 
 
 def holds_numbers(name: str, numbers: int, others: Sequence[str], where: str) -> bool:

@@ -7,13 +7,14 @@ import csv
 import io
 import itertools
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
 from gossamer.sources.blocks import ReadError
 from gossamer.sources.columns import Columns, holds_numbers
 from gossamer.sources.feature_names import decoded
-from gossamer.sources.text import LONGEST, TextSource
+from gossamer.sources.text import TextSource
 
 if TYPE_CHECKING:
     from gossamer.validation import Array
@@ -55,15 +56,15 @@ class Csv(TextSource):
     def _preamble(self, text: bytes, path: str) -> int:
         _refuse_other_encodings(text, path)
         mark = 3 if text[:3] == b"\xef\xbb\xbf" else 0  # a byte order mark
-        if self.delimiter is None:
-            first = text[: _first_row(text)]
-            self.delimiter = max(",\t;", key=lambda c: first.count(c.encode()))  # the first one if counts are equal
-        lines = _Lines(text[mark:], path)
+        if self.delimiter is None:  # the one that makes the most cells, and the first one of equals
+            self.delimiter = max(",\t;", key=lambda c: _count(text[mark:], c))
         try:
-            cells = [cell.strip() for cell in next(csv.reader(lines, delimiter=self.delimiter), [])]
+            cells, length = _header(text[mark:], self.delimiter)
         except csv.Error as error:
             raise ReadError(f"{path}, line 1: invalid header: {error}.") from None
-        end = mark + lines.taken
+        if not cells:
+            raise ReadError(f"{path}, line 1: the line is empty; the names of the columns are needed here.")
+        end = mark + length
         names = cells if self.has_header else [str(i + 1) for i in range(len(cells))]
         if self._names is None:
             self._settle(names, text[end if self.has_header else mark :], path)
@@ -110,19 +111,21 @@ class Csv(TextSource):
                 roles.append(column.weight() if name == plan.weight else column.skipped())
         return _core.CsvParser(roles, self.delimiter or ",", plan.values.table, self.classes, self.limits)
 
-    def _why(self, reason: str, line: int, column: int, text: bytes) -> str:
+    def _why(self, reason: str, column: int, text: bytes) -> str:
         if not reason.startswith(("a number", "the number")):
             return reason
-        before = io.StringIO(text[: column - 1].decode("utf-8", "replace") + "x", newline="\n")
-        row = io.StringIO(text.decode("utf-8", "replace"), newline="\n")
-        form = {"delimiter": self.delimiter or ",", "skipinitialspace": True}
         try:
-            place, cells = len(next(csv.reader(before, **form))) - 1, next(csv.reader(row, **form))
-            name, cell = (self._names or [])[place], cells[place].strip()
-        except (csv.Error, LookupError, StopIteration):  # the line has more errors than this one
+            place = len(self._cells(text[: column - 1] + b"x")) - 1
+            name, cell = (self._names or [])[place], self._cells(text)[place].strip()
+        except (csv.Error, LookupError):  # the line has more errors than this one
             return reason
-        more = " or name the column in categories (--categories) if it holds words" if name in (self.columns.numbers or []) else ""
+        more = " or name the column in categories (--categories) if it holds words"
+        more = more if name in (self.columns.numbers or []) else ""
         return f"{reason}; column {name!r} holds numbers, and {cell!r} was found. Correct or empty the cell{more}"
+
+    def _cells(self, row: bytes) -> list[str]:
+        text = io.StringIO(row.decode("utf-8", "replace"), newline="\n")
+        return next(csv.reader(text, delimiter=self.delimiter or ",", skipinitialspace=True), [])
 
     def _labels(self, label: Array) -> Array | None:
         if not self._text_target:
@@ -152,34 +155,26 @@ class Csv(TextSource):
         self._parser = None
 
 
-class _Lines:
-    """The lines of the header, for `csv.reader`, and how many bytes they are: a quoted name may have several lines."""
+def _header(text: bytes, delimiter: str) -> tuple[list[str], int]:
+    """Return the cells of the first row, and its length in bytes; a cell in quotes may have line ends."""
+    taken = 0
 
-    def __init__(self, text: bytes, path: str) -> None:
-        self.text, self.path, self.taken = text, path, 0
+    def lines() -> Iterator[str]:
+        nonlocal taken
+        while end := text.find(b"\n", taken) + 1:
+            line, taken = text[taken:end], end
+            yield line.decode("utf-8", "replace")
+        raise csv.Error("a quote is not closed; close it, or write the header without quotes")
 
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        end = self.text.find(b"\n", self.taken) + 1
-        if end == 0 or end > LONGEST:
-            raise ReadError(
-                f"{self.path}, line 1: a quote in the header is not closed. Close it, or write the header in one line "
-                "without quotes."
-            )
-        line, self.taken = self.text[self.taken : end], end
-        return line.decode("utf-8", "replace")
+    cells = next(csv.reader(lines(), delimiter=delimiter))
+    return [cell.strip() for cell in cells], taken
 
 
-def _first_row(text: bytes) -> int:
-    """Return the end of the first line, or of those that quotes hold together."""
-    end = first = text.find(b"\n") + 1
-    quotes = text.count(b'"', 0, end)
-    while quotes % 2 and 0 < end < LONGEST:
-        begin, end = end, text.find(b"\n", end) + 1
-        quotes += text.count(b'"', begin, end)
-    return first if quotes % 2 else end
+def _count(text: bytes, delimiter: str) -> int:
+    try:
+        return len(_header(text, delimiter)[0])
+    except csv.Error:
+        return 0
 
 
 def _refuse_other_encodings(text: bytes, path: str) -> None:

@@ -144,7 +144,9 @@ class Input:
     def close(self) -> None:
         """Close the file."""
         if os.getpid() != self._process and self._thread is not None:
-            _LEFT.append(self)  # a fork: the lock of the stream may be locked for ever, and freeing it would wait for it
+            _LEFT.append(
+                self
+            )  # a fork: the lock of the stream may be locked for ever, and freeing it would wait for it
             return
         if self._pipe is not None and self._thread is not None:
             os.close(self._pipe[0])

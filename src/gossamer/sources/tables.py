@@ -18,7 +18,6 @@ from gossamer.sources.columns import Columns, holds_numbers, refuse_doubles
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
-
 REAL = (int, float, np.number, Decimal)
 
 
@@ -67,7 +66,9 @@ class Frame(Source):
     def _rows(self, batch: Batch, end: Position) -> Block:
         plan, arrays = self.columns, batch.arrays
         if plan.numbers is None or batch.first == 0:
-            plan.settle(list(arrays), lambda name: _is_number(name, arrays[name], batch.path), self.need_labels, batch.path)
+            plan.settle(
+                list(arrays), lambda name: _is_number(name, arrays[name], batch.path), self.need_labels, batch.path
+            )
             if plan.target in arrays and self.need_labels:
                 _refuse_dates(str(plan.target), arrays[plan.target], batch.path)
         wrong: dict[int, tuple[str, str]] = {}  # by row: the first invalid column, and why

@@ -55,7 +55,7 @@ class TextSource(Source):
 
         return None if len(label) and np.isnan(label).all() else label
 
-    def _why(self, reason: str, line: int, column: int, text: bytes) -> str:
+    def _why(self, reason: str, column: int, text: bytes) -> str:
         """Return why a line could not be read, given the parser's reason; a format may know more."""
         return reason
 
@@ -105,7 +105,9 @@ class TextSource(Source):
             read.end,
             read.share,
             tags=[str(text[b:e], "utf-8", "replace") for b, e in got["tags"].reshape(-1, 2).tolist()] or None,
-            bad=tuple(self._bad_line(path, read.line + n, at, why, bytes(text[b:e])) for n, at, why, b, e in got["bad"]),
+            bad=tuple(
+                self._bad_line(path, read.line + n, at, why, bytes(text[b:e])) for n, at, why, b, e in got["bad"]
+            ),
         )
 
     def _bad_line(self, path: str, line: int, column: int, reason: str, text: bytes) -> BadLine:
@@ -113,7 +115,7 @@ class TextSource(Source):
             if line == 1 and text.startswith(mark):
                 why = f"the file begins with the byte order mark of {encoding}; plain UTF-8 is needed"
                 return BadLine(path, line, column, why, text)
-        return BadLine(path, line, column, self._why(reason, line, column, text), text)
+        return BadLine(path, line, column, self._why(reason, column, text), text)
 
     def _lost(self, read: Parsed, path: str) -> Block:
         """Return an empty block for a line that is too long to be read."""
