@@ -157,7 +157,6 @@ void bind_text(nb::module_& m) {
   nb::class_<CsvParser, TextParser>(m, "CsvParser")
       .def(nb::init<std::vector<CsvColumn>, char, NameTable&, NameTable&, const Limits&>(), "columns"_a, "delimiter"_a,
            "names"_a, "classes"_a, "limits"_a, nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
-  m.def("csv_cut", [](nb::bytes text) { return CsvParser::cut({text.c_str(), text.size()}); }, "text"_a);
 }
 
 }  // namespace gossamer

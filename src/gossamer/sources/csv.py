@@ -76,7 +76,8 @@ class Csv(TextSource):
         sample = io.StringIO(text[: 1 << 20].decode("utf-8", "replace").replace("\0", "\ufffd"), newline="\n")
         rows: list[list[str]] = []
         with contextlib.suppress(csv.Error):  # bad lines are reported when they are parsed
-            rows.extend(itertools.islice(csv.reader(sample, delimiter=self.delimiter or ","), LOOK))
+            reader = csv.reader(sample, delimiter=self.delimiter or ",", skipinitialspace=True)
+            rows.extend(itertools.islice(reader, LOOK))
         columns = list(zip(*(row for row in rows if len(row) == len(names)), strict=True)) or [()] * len(names)
         place = {name: j for j, name in enumerate(names)}
 
@@ -166,7 +167,7 @@ def _header(text: bytes, delimiter: str) -> tuple[list[str], int]:
             yield line.decode("utf-8", "replace")
         raise csv.Error("a quote is not closed; close it, or write the header without quotes")
 
-    cells = next(csv.reader(lines(), delimiter=delimiter))
+    cells = next(csv.reader(lines(), delimiter=delimiter, skipinitialspace=True))
     return [cell.strip() for cell in cells], taken
 
 
