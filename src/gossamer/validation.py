@@ -25,43 +25,54 @@ def shape_words(shape: tuple[int, ...]) -> str:
     return f"an array with {len(shape)} dimensions" if shape else "a single number"
 
 
+def refuse_masked(v: Any, name: str) -> None:
+    """Raise for an array with a mask, or rows of such arrays: NumPy would drop the mask."""
+    for part in v if isinstance(v, (list, tuple)) else (v,):
+        if type(part) is not np.ndarray and isinstance(part, np.ndarray) and isinstance(part, np.ma.MaskedArray):
+            raise TypeError(f"{name} is a masked array; fill or drop the masked entries first, e.g. {name}.filled(0).")
+
+
 def refuse_odd(v: Any, name: str) -> None:
     """Raise if an array, a list or a table holds what NumPy would convert to other numbers in silence.
 
-    These are dates, and arrays with a mask, which would be dropped. A table must not have two columns of one name.
+    These are dates and masked arrays. A table must not have two columns of one name.
     """
-    for part in v[:1000] if isinstance(v, (list, tuple)) else (v,):  # rows of a list, as many as a look is worth
-        if type(part) is not np.ndarray and isinstance(part, np.ndarray) and isinstance(part, np.ma.MaskedArray):
-            raise TypeError(f"{name} is a masked array; fill or drop the masked entries first, e.g. {name}.filled(0).")
+    refuse_masked(v, name)
     if isinstance(v, (list, tuple)):
         with contextlib.suppress(ValueError):  # of rows of different lengths, which others report
             v = np.asarray(v)
     if not hasattr(v, "columns"):
         _refuse_dates(name, getattr(v, "dtype", None))
         return
-    seen: set[Any] = set()
-    for column in v.columns:
-        if column in seen:
-            raise ValueError(f"{name} has two columns called {column!r}; rename or drop one of them.")
-        seen.add(column)
-    for column, kind in zip(v.columns, getattr(v, "dtypes", ()), strict=False):
+    names = list(v.column_names if hasattr(v, "column_names") else v.columns)  # the former of Arrow
+    if len(set(names)) < len(names):
+        double = next(column for column in names if names.count(column) > 1)
+        raise ValueError(f"{name} has two columns called {double!r}; rename or drop one of them.")
+    for column, kind in zip(names, v.schema.types if hasattr(v, "column_names") else v.dtypes, strict=True):
         _refuse_dates(f"Column {column!r} of {name}", kind)
 
 
 def _refuse_dates(what: str, dtype: Any) -> None:
-    is_temporal = getattr(dtype, "is_temporal", None)  # of polars
-    if getattr(dtype, "kind", "") in ("M", "m") or (is_temporal is not None and is_temporal()):
+    if _is_temporal(dtype):
         raise TypeError(
             f"{what} holds dates or times ({dtype}); numbers are needed. Convert them first, for instance to days: "
             "(dates - dates.min()) / np.timedelta64(1, 'D')."
         )
 
 
+def _is_temporal(dtype: Any) -> bool:
+    if hasattr(dtype, "kind"):  # NumPy, pandas
+        return dtype.kind in ("M", "m")
+    if hasattr(dtype, "is_temporal"):  # polars
+        return bool(dtype.is_temporal())
+    return str(dtype).startswith(("timestamp", "date", "time", "duration"))  # Arrow
+
+
 def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2), finite: bool = True) -> Array:
     """Return `v` as a C-contiguous array, float32 if it is float32 and float64 otherwise; by default checked finite."""
     if hasattr(v, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; a dense array is needed. Pass {name}.toarray().")
-    refuse_odd(v, name)
+    refuse_masked(v, name)
     try:
         array = np.asarray(v)
     except ValueError as error:

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
@@ -40,6 +41,12 @@ ODD = {
         TypeError,
         "Column 'when' of X holds",
     ),
+    "arrow": (
+        pa.table({"a": X[:, 0], "when": DAYS[:, 1], "c": X[:, 2]}),
+        TypeError,
+        "Column 'when' of X holds",
+    ),
+    "arrow, one name twice": (pa.table(list(X.T), names=["a", "b", "a"]), ValueError, "two columns called 'a'"),
     "a mask": (MASKED, TypeError, "X is a masked array"),
     "an empty mask": (np.ma.masked_array(X), TypeError, "X is a masked array"),
     "a list of masked rows": (list(MASKED), TypeError, "X is a masked array"),

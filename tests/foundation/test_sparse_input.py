@@ -244,6 +244,21 @@ def test_a_sparse_y_is_checked(change):
             model.fit(good(), y)
 
 
+@pytest.mark.parametrize("change", [falling, negative, far_too_large, ends_beyond, floats])
+def test_features_of_ones_own_are_checked(change):
+    class Broken:
+        def propose(self, X, used):
+            return [0, 1]
+
+        def evaluate(self, X, features):
+            found = sp.csr_matrix(X[:, features])
+            change(found)
+            return found
+
+    with pytest.raises(ValueError, match=r"What Broken.evaluate returned is not a valid CSR matrix"):
+        gs.BoostingClassifier(features=Broken()).fit(good(), LABELS)
+
+
 # Matrices that are valid, and not canonical
 
 

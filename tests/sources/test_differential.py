@@ -12,7 +12,6 @@ import re
 import struct
 
 import numpy as np
-import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_svmlight_file
 
@@ -46,7 +45,9 @@ def digits(rng):
 
 
 def scientific(rng):
-    mantissa = digits(rng) if rng.random() < 0.5 else rng.choice(["." + str(rng.randrange(10**6)), str(rng.randrange(99))])
+    mantissa = (
+        digits(rng) if rng.random() < 0.5 else rng.choice(["." + str(rng.randrange(10**6)), str(rng.randrange(99))])
+    )
     return mantissa + rng.choice("eE") + rng.choice(["", "-", "+"]) + str(rng.randrange(rng.choice([3, 25, 330])))
 
 
@@ -116,8 +117,16 @@ def test_numbers_as_python_reads_them():
             (_core.SvmlightParser(0, limits), "1 7:{}\n", lambda got: got["value"]),
             (_core.SvmlightParser(0, limits), "1 1234567:{} 2345678:1\n", lambda got: got["value"][::2]),
             (_core.SvmlightParser(0, limits), "{} 1:1\n", lambda got: got["label"]),
-            (_core.CsvParser([role.number(0), role.target()], ",", names, classes, limits), "{},1\n", lambda got: got["value"]),
-            (_core.CsvParser([role.target(), role.number(0)], ";", names, classes, limits), '1; "{}"\r\n', lambda got: got["value"]),
+            (
+                _core.CsvParser([role.number(0), role.target()], ",", names, classes, limits),
+                "{},1\n",
+                lambda got: got["value"],
+            ),
+            (
+                _core.CsvParser([role.target(), role.number(0)], ";", names, classes, limits),
+                '1; "{}"\r\n',
+                lambda got: got["value"],
+            ),
         ):
             bad, good, got = parsed(parser, [form.format(text) for text in texts])
             assert bad == refused, [texts[i] for i in sorted(bad ^ refused)[:5]]
@@ -140,7 +149,9 @@ def svmlight_text(rng):
         pairs = [pair for pair in pairs if expected(pair.split(":")[1]) is not None]
         qid = [f"qid:{rng.randrange(5)}"] * (rng.random() < 0.2)
         comment = rng.choice(["", "", " # end", " #1:2"])
-        lines.append(rng.choice([" ", "  "]).join([rng.choice(["1", "-1", "+1", "0.5", "3e2"]), *qid, *pairs]) + comment)
+        lines.append(
+            rng.choice([" ", "  "]).join([rng.choice(["1", "-1", "+1", "0.5", "3e2"]), *qid, *pairs]) + comment
+        )
     return rng.choice(["\n", "\r\n"]).join(lines) + rng.choice(["\n", ""]), zero_based
 
 
@@ -160,7 +171,24 @@ def test_svmlight_as_scikit_learn_reads(tmp_path):
 # Tables
 
 
-WORDS = ["red", "blue", "a b", 'say "x"', "5\"", '"', '""', "x,y", "x;y", "tab\there", "line\nbreak", "cr\r\nlf", "é日", " in ", "#", "'"]
+WORDS = [
+    "red",
+    "blue",
+    "a b",
+    'say "x"',
+    '5"',
+    '"',
+    '""',
+    "x,y",
+    "x;y",
+    "tab\there",
+    "line\nbreak",
+    "cr\r\nlf",
+    "é日",
+    " in ",
+    "#",
+    "'",
+]
 PLAIN = re.compile(r'(?!")[^,;\t\n\r]*(?<! )')
 
 
@@ -189,7 +217,9 @@ def table_text(rng):
 
 def by_csv(text, delimiter):
     """Return the rows as Python reads them: blanks before quotes are dropped, those around other cells are ours to drop."""
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(
+        io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, skipinitialspace=True
+    )
     return [row for row in reader if row]
 
 
@@ -230,7 +260,11 @@ def test_any_characters_as_python_reads_them(tmp_path):
     rng, path, read, refused = random.Random(3), tmp_path / "a.csv", 0, 0
     for _ in range(TABLES):
         body = "".join(rng.choices('ab"",\n ', k=rng.randrange(1, 30)))
-        text = "c0,c1,y\n" + "".join(f"{part},1\n" for part in body.split("\n")) if rng.random() < 0.7 else "c0,c1,y\n" + body
+        text = (
+            "c0,c1,y\n" + "".join(f"{part},1\n" for part in body.split("\n"))
+            if rng.random() < 0.7
+            else "c0,c1,y\n" + body
+        )
         path.write_text(text)
         try:
             lines = io.StringIO(text, newline="")
@@ -248,7 +282,9 @@ def test_any_characters_as_python_reads_them(tmp_path):
             assert ours, repr(text)
             assert rows == len(theirs), repr(text)
             found = as_read(path, 2)
-            assert [[c.strip(" ") for c in row[:2]] for row in found] == [[c.strip(" ") for c in row[:2]] for row in theirs]
+            assert [[c.strip(" ") for c in row[:2]] for row in found] == [
+                [c.strip(" ") for c in row[:2]] for row in theirs
+            ]
             read += 1
         refused += not sound and not ours
     assert min(read, refused) > TABLES / 50
