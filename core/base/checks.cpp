@@ -37,6 +37,42 @@ bool valid_entries(std::span<const I> index, std::span<const T> value, std::int6
   return valid;
 }
 
+// Where indices do not increase, a line must begin. Both are counted, as a loop over all entries compiles to vector
+// code and a loop over short lines does not.
+template <class I>
+LineOrder line_order(std::span<const I> starts, std::span<const I> index, std::int64_t length) {
+  if (starts.empty() || starts.front() != 0) return LineOrder::invalid;
+  bool falls = false;
+  for (std::size_t l = 1; l < starts.size(); ++l) falls |= starts[l] < starts[l - 1];
+  if (falls || static_cast<std::uint64_t>(starts.back()) > index.size()) return LineOrder::invalid;
+  using U = std::make_unsigned_t<I>;
+  constexpr U highest = U{1} << (8 * sizeof(I) - 1);
+  const auto count = static_cast<std::size_t>(starts.back());
+  const U last = static_cast<U>(std::min<std::int64_t>(length, std::numeric_limits<I>::max())) - 1;
+  std::atomic<bool> in_range = length > 0 || count == 0;
+  std::atomic<std::size_t> all_drops = 0;
+  in_parts(count, 1 << 17, all_threads(), [&](std::size_t begin, std::size_t end) {
+    const U first = static_cast<U>(index[begin]);
+    U bits = first | (last - first), drops = begin > 0 && index[begin] <= index[begin - 1];
+    for (std::size_t n = begin + 1; n < end; ++n) {
+      bits |= static_cast<U>(index[n]) | (last - static_cast<U>(index[n]));
+      drops += index[n] <= index[n - 1];
+    }
+    if ((bits & highest) != 0) in_range = false;
+    all_drops += drops;
+  });
+  if (!in_range) return LineOrder::invalid;
+  std::size_t drops_at_starts = 0;
+  for (std::size_t l = 0; l + 1 < starts.size(); ++l) {
+    const auto n = static_cast<std::size_t>(starts[l]);
+    if (n > 0 && starts[l] < starts[l + 1]) drops_at_starts += index[n] <= index[n - 1];
+  }
+  return all_drops == drops_at_starts ? LineOrder::canonical : LineOrder::valid;
+}
+
+template LineOrder line_order(std::span<const std::int32_t>, std::span<const std::int32_t>, std::int64_t);
+template LineOrder line_order(std::span<const std::int64_t>, std::span<const std::int64_t>, std::int64_t);
+
 #define GOSSAMER_CHECKS(T)                                                                      \
   template bool all_finite(std::span<const T>);                                                 \
   template bool valid_entries(std::span<const std::int32_t>, std::span<const T>, std::int64_t); \

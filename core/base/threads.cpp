@@ -2,11 +2,25 @@
 
 #include <atomic>
 
+#ifdef _WIN32
+#include <process.h>
+#else
+#include <unistd.h>
+#endif
+
 namespace gossamer {
 
 unsigned all_threads() {
   static const unsigned count = std::max(std::thread::hardware_concurrency(), 1u);
   return count;
+}
+
+long process_id() {
+#ifdef _WIN32
+  return _getpid();
+#else
+  return getpid();
+#endif
 }
 
 void run_tasks(std::size_t tasks, unsigned threads, void (*task)(const void* context, std::size_t i),

@@ -15,6 +15,10 @@ namespace gossamer {
 // The number of threads that the machine runs at once.
 unsigned all_threads();
 
+// The number of this process. What a thread of another process would do is never done: fork copies the memory of a
+// process and none of its other threads.
+long process_id();
+
 // A thread that runs f, which does not throw; or none if the system has no more threads.
 template <class F>
 std::thread started(F f) {

@@ -109,6 +109,19 @@ void bind_sparse_l1_ball(nb::module_& m) {
 }  // namespace
 
 void bind_penalties(nb::module_& m) {
+  nb::enum_<LineOrder>(m, "LineOrder")
+      .value("canonical", LineOrder::canonical)
+      .value("valid", LineOrder::valid)
+      .value("invalid", LineOrder::invalid);
+  auto bind_line_order = [&m]<class I>(I) {
+    m.def(
+        "line_order",
+        [](Vector<const I> starts, Vector<const I> index, std::int64_t length) {
+          return line_order(span_of(starts), span_of(index), length);
+        },
+        "starts"_a.noconvert(), "index"_a.noconvert(), "length"_a, Free());
+  };
+  bind_line_order(std::int32_t{}), bind_line_order(std::int64_t{});
   bind_structs(m);
   bind_arrays<float>(m);
   bind_arrays<double>(m);

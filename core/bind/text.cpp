@@ -53,7 +53,17 @@ TextRows* parse(TextParser& parser, nb::bytes text) {
   return rows.release();
 }
 
-Piece* next_piece(Reader& reader) {
+// In a forked process a reader is left as it is: its locks may be locked, and nobody will unlock them.
+struct OwnReader {
+  std::unique_ptr<Reader> reader;
+
+  ~OwnReader() {
+    if (!reader->ours()) static_cast<void>(reader.release());
+  }
+};
+
+Piece* next_piece(OwnReader& own) {
+  Reader& reader = *own.reader;
   std::unique_ptr<Piece> piece;
   for (bool came = false; !came;) {
     {
@@ -84,19 +94,26 @@ void bind_text(nb::module_& m) {
       .def_prop_ro("text", [](const Piece& piece) { return nb::bytes(piece.text.data.get(), piece.text.size); })
       .def_ro("length", &Piece::length)
       .def_ro("unended", &Piece::unended);
-  nb::class_<Reader>(m, "Reader")
+  nb::class_<OwnReader>(m, "Reader")
       .def(
           "__init__",
-          [](Reader* self, TextParser& parser, int descriptor, nb::bytes head, std::size_t first, std::size_t block,
+          [](OwnReader* self, TextParser& parser, int descriptor, nb::bytes head, std::size_t first, std::size_t block,
              std::size_t longest, std::size_t ahead, bool helps) {
-            new (self) Reader(parser, descriptor, {head.c_str(), head.size()}, {first, block, longest, ahead}, helps);
+            const Reader::Sizes sizes{first, block, longest, ahead};
+            new (self) OwnReader{std::make_unique<Reader>(parser, descriptor,
+                                                          std::string_view(head.c_str(), head.size()), sizes, helps)};
           },
           "parser"_a, "descriptor"_a, "head"_a, "first"_a, "block"_a, "longest"_a, "ahead"_a, "helps"_a,
           nb::keep_alive<1, 2>())
       .def("__iter__", [](nb::handle self) { return self; })
       .def("__next__", &next_piece, nb::rv_policy::take_ownership)
-      .def_prop_ro("done", &Reader::done)
-      .def("close", &Reader::close, nb::call_guard<nb::gil_scoped_release>());
+      .def_prop_ro("done", [](OwnReader& own) { return own.reader->ours() && own.reader->done(); })
+      .def(
+          "close",
+          [](OwnReader& own) {
+            if (own.reader->ours()) own.reader->close();
+          },
+          Free());
   nb::class_<SvmlightParser, TextParser>(m, "SvmlightParser")
       .def(nb::init<int, const Limits&>(), "base"_a, "limits"_a)
       .def_prop_ro("base", &SvmlightParser::base);
@@ -140,7 +157,6 @@ void bind_text(nb::module_& m) {
   nb::class_<CsvParser, TextParser>(m, "CsvParser")
       .def(nb::init<std::vector<CsvColumn>, char, NameTable&, NameTable&, const Limits&>(), "columns"_a, "delimiter"_a,
            "names"_a, "classes"_a, "limits"_a, nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
-  m.def("csv_cut", [](nb::bytes text) { return CsvParser::cut({text.c_str(), text.size()}); }, "text"_a);
 }
 
 }  // namespace gossamer

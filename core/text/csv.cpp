@@ -12,14 +12,27 @@ std::unique_ptr<TextRows> CsvParser::parse(std::string_view text) {
   return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c); });
 }
 
-std::size_t CsvParser::cut(std::string_view text) {
+// Whether the quote there opens a cell: only blanks are between it and a delimiter or a line end. Other quotes are
+// characters like any other.
+bool CsvParser::opens(std::string_view text, std::size_t quote) const {
+  std::size_t at = quote;
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t') && text[at - 1] != delimiter_) --at;
+  return at == 0 || text[at - 1] == '\n' || text[at - 1] == delimiter_;
+}
+
+std::size_t CsvParser::cut(std::string_view text, std::size_t) const {
   std::size_t end = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t quote = std::min(text.find('"', at), text.size());
     const std::size_t line = text.substr(at, quote - at).rfind('\n');
     if (line != std::string_view::npos) end = at + line + 1;
     if (quote == text.size()) break;
-    const std::size_t closing = text.find('"', quote + 1);
+    at = quote + 1;
+    if (!opens(text, quote)) continue;
+    std::size_t closing = text.find('"', at);
+    while (closing != std::string_view::npos && text.substr(closing + 1).starts_with('"')) {
+      closing = text.find('"', closing + 2);
+    }
     if (closing == std::string_view::npos) break;
     at = closing + 1;
   }

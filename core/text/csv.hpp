@@ -31,8 +31,7 @@ class CsvParser final : public TextParser {
 
   std::unique_ptr<TextRows> parse(std::string_view text) override;
   // After a line end outside of quotes.
-  std::size_t cut(std::string_view text, std::size_t) const override { return cut(text); }
-  static std::size_t cut(std::string_view text);
+  std::size_t cut(std::string_view text, std::size_t known) const override;
 
  private:
   std::vector<CsvColumn> columns_;
@@ -43,6 +42,7 @@ class CsvParser final : public TextParser {
   std::string unquoted_;  // a cell that had quotes
   std::string padded_;    // a number of such a cell, with a line end for the cursor
 
+  bool opens(std::string_view text, std::size_t quote) const;
   bool line(TextRows& rows, Cursor& c);
   bool next_cell(Cursor& c, std::string_view& cell);
   bool use(TextRows& rows, Cursor& c, const CsvColumn& column, std::string_view cell, double& label, double& weight);

@@ -1,6 +1,7 @@
 #include "text/name_table.hpp"
 
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -61,6 +62,16 @@ std::uint64_t hash_of(std::string_view s, bool roomy) {
 
 NameTable::NameTable(int bits, std::int32_t most)
     : bits_(checked(bits)), most_(most), slots_(std::size_t{1} << (bits ? bits : 10)) {}
+
+std::unique_lock<std::timed_mutex> NameTable::hold() {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (process_ == process_id()) {
+    lock.lock();
+  } else if (!lock.try_lock_for(std::chrono::seconds(5))) {  // threads of this process hold it for milliseconds
+    throw std::runtime_error("another process, of which this one is a fork, was reading into this table of names");
+  }
+  return lock;
+}
 
 std::int32_t NameTable::number_of(std::string_view name) {
   auto lock = hold();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
+#include "base/threads.hpp"
 
 namespace gossamer {
 
@@ -38,7 +39,8 @@ class NameTable {
   std::int32_t number(std::string_view prefix, std::string_view name) {
     return number(prefix, name, hash_of(prefix.empty() ? name : joined_.assign(prefix).append(name)));
   }
-  std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
+  // Throws in a forked process if a thread of its parent held the table: it would wait for ever.
+  std::unique_lock<std::timed_mutex> hold();
 
   std::int32_t number_of(std::string_view name);
   // The name at a number; empty if there is none.
@@ -60,7 +62,8 @@ class NameTable {
   };
   int bits_;
   std::int32_t most_;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
+  const long process_ = process_id();
   Zeros<Slot> slots_;                                     // hashed: by number; exact: an open table
   std::string arena_;                                     // all kept names
   std::vector<std::uint64_t> starts_ = {0};               // where each begins, and the last one ends

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -13,8 +14,6 @@
 #include <poll.h>
 #include <unistd.h>
 #endif
-
-#include "base/threads.hpp"
 
 namespace gossamer {
 
@@ -45,6 +44,7 @@ Reader::Reader(TextParser& parser, int descriptor, std::string_view head, Sizes 
 }
 
 bool Reader::next(std::unique_ptr<Piece>& out) {
+  if (!ours()) throw std::runtime_error("this file is being read by another process, of which this one is a fork");
   std::unique_lock lock(mutex_);
   while (!can_go_on()) {
     lock.unlock();

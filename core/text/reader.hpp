@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/threads.hpp"
 #include "text/rows.hpp"
 
 namespace gossamer {
@@ -44,10 +45,12 @@ class Reader {
   // may read too, because reading does not wait for another process. On two idle cores reading RCV1 three times
   // then takes 30 ms instead of 43 ms.
   Reader(TextParser& parser, int descriptor, std::string_view head, Sizes sizes, bool helps);
-  ~Reader() { close(); }
+  ~Reader() { close(); }  // only where it is `ours`
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
+  // Whether its thread is one of this process: a forked process has a copy of the reader, and no thread that reads.
+  bool ours() const { return process_ == process_id(); }
   // Sets `out` to the next piece, or to none at the end. Returns false if none came for a while.
   bool next(std::unique_ptr<Piece>& out);
   // Whether the whole file is parsed, though `next` has not returned all of it.
@@ -59,6 +62,7 @@ class Reader {
   const int descriptor_;
   const Sizes sizes_;
   bool helps_;
+  const long process_ = process_id();
 
   std::mutex input_;      // guards what reading needs
   Buffer rest_;           // bytes that were read before they were needed

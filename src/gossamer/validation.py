@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import sys
@@ -26,12 +27,54 @@ def shape_words(shape: tuple[int, ...]) -> str:
     return f"an array with {len(shape)} dimensions" if shape else "a single number"
 
 
+def refuse_masked(v: Any, name: str) -> None:
+    """Raise for an array with a mask, or rows of such arrays: NumPy would drop the mask."""
+    for part in v if isinstance(v, (list, tuple)) else (v,):
+        if type(part) is not np.ndarray and isinstance(part, np.ndarray) and isinstance(part, np.ma.MaskedArray):
+            raise TypeError(f"{name} is a masked array; fill or drop the masked entries first, e.g. {name}.filled(0).")
+
+
+def refuse_odd(v: Any, name: str) -> None:
+    """Raise if an array, a list or a table holds what NumPy would convert to other numbers in silence.
+
+    These are dates and masked arrays. A table must not have two columns of one name.
+    """
+    refuse_masked(v, name)
+    if isinstance(v, (list, tuple)):
+        with contextlib.suppress(ValueError):  # of rows of different lengths, which others report
+            v = np.asarray(v)
+    if not hasattr(v, "columns"):
+        _refuse_dates(name, getattr(v, "dtype", None))
+        return
+    names = list(v.column_names if hasattr(v, "column_names") else v.columns)  # the former of Arrow
+    if len(set(names)) < len(names):
+        double = next(column for column in names if names.count(column) > 1)
+        raise ValueError(f"{name} has two columns called {double!r}; rename or drop one of them.")
+    for column, kind in zip(names, v.schema.types if hasattr(v, "column_names") else v.dtypes, strict=True):
+        _refuse_dates(f"Column {column!r} of {name}", kind)
+
+
+def _refuse_dates(what: str, dtype: Any) -> None:
+    if _is_temporal(dtype):
+        raise TypeError(
+            f"{what} holds dates or times ({dtype}); numbers are needed. Convert them first, for instance to days: "
+            "(dates - dates.min()) / np.timedelta64(1, 'D')."
+        )
+
+
+def _is_temporal(dtype: Any) -> bool:
+    if hasattr(dtype, "kind"):  # NumPy, pandas
+        return dtype.kind in ("M", "m")
+    if hasattr(dtype, "is_temporal"):  # polars
+        return bool(dtype.is_temporal())
+    return str(dtype).startswith(("timestamp", "date", "time", "duration"))  # Arrow
+
+
 def floats(v: Any, name: str, *, ndim: tuple[int, ...] = (1, 2), finite: bool = True) -> Array:
     """Return `v` as a C-contiguous array, float32 if it is float32 and float64 otherwise; by default checked finite."""
     if hasattr(v, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; a dense array is needed. Pass {name}.toarray().")
-    if type(v) is not np.ndarray and isinstance(v, np.ndarray) and isinstance(v, np.ma.MaskedArray):  # loads np.ma
-        raise TypeError(f"{name} is a masked array; fill or drop the masked entries first, e.g. {name}.filled(0).")
+    refuse_masked(v, name)
     try:
         array = np.asarray(v)
     except ValueError as error:
@@ -52,6 +95,93 @@ def refuse_nonfinite(array: Array, name: str) -> None:
     """Raise, naming the first entry that is NaN or infinite."""
     at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
     raise ValueError(f"{name} must be finite; {name}[{', '.join(map(str, at))}] is {array[at]}.")
+
+
+def sparse_matrix(X: Any, name: str, formats: tuple[str, ...] = ("csr",)) -> Any:
+    """Return a sparse matrix of SciPy in one of the formats, with its indices sorted and duplicates added up.
+
+    Its arrays may have been changed by hand, and the compiled code of SciPy trusts them. So they are checked first,
+    once, in time proportional to the entries. The result is a copy where X was not so.
+    """
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a matrix; it is {shape_words(X.shape)}.")
+    if X.format not in ("csr", "csc"):
+        _check_before_conversion(X, name)
+        X = (
+            X.tocsr() if X.format == "lil" else X.asformat(formats[0])
+        )  # the columns of a LIL matrix are not yet checked
+    order = _line_order(X, name)
+    if X.format not in formats:
+        X = X.asformat(formats[0])
+        order = _line_order(X, name)
+    if order == _core.LineOrder.canonical:
+        return X
+    X = type(X)((X.data, X.indices, X.indptr), shape=X.shape, copy=True)  # forgets what X believes of its order
+    X.sum_duplicates()
+    return X
+
+
+def _line_order(X: Any, name: str) -> Any:
+    """Return whether the arrays of a CSR or CSC matrix are canonical; raise if they are invalid."""
+    rows, columns = X.shape
+    lines, length = (rows, columns) if X.format == "csr" else (columns, rows)
+    return _order_of(X, name, lines, length)
+
+
+def _order_of(X: Any, name: str, lines: int, length: int) -> Any:
+    starts, index = np.asarray(X.indptr), np.asarray(X.indices)
+    for array, word in ((starts, "indptr"), (index, "indices")):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            _invalid(X, name, f"{word} must be a vector of whole numbers; it is an array of {array.dtype}")
+    if len(starts) != lines + 1:
+        _invalid(X, name, f"indptr must have {lines + 1} entries for this shape, and it has {len(starts)}")
+    kind = np.int32 if starts.dtype == index.dtype == np.int32 else np.int64
+    starts = np.ascontiguousarray(starts, kind)
+    index = np.ascontiguousarray(index[: np.shape(X.data)[0]], kind)
+    order = _core.line_order(starts, index, length)
+    if order == _core.LineOrder.invalid:
+        _invalid(X, name, _line_fault(starts, index, length))
+    return order
+
+
+def _line_fault(starts: Array, index: Array, length: int) -> str:
+    """Say what is wrong with the lines of a matrix."""
+    if starts[0] != 0:
+        return f"indptr must begin with 0, and it begins with {starts[0]}"
+    falls = np.flatnonzero(starts[1:] < starts[:-1])
+    if len(falls):
+        i = int(falls[0])
+        return f"indptr must not fall, and it falls from {starts[i]} to {starts[i + 1]} at {i + 1}"
+    if starts[-1] > len(index):
+        return f"indptr ends with {starts[-1]}, and there are {len(index)} entries"
+    n = int(np.flatnonzero((index < 0) | (index >= length))[0])
+    return f"indices must lie in 0 … {length - 1}, and indices[{n}] is {index[n]}"
+
+
+def _check_before_conversion(X: Any, name: str) -> None:
+    """Raise unless SciPy can convert a COO, BSR or LIL matrix safely; it checks other formats itself."""
+    if X.format == "bsr":
+        high, wide = X.data.shape[1:] if X.data.ndim == 3 else (0, 0)
+        if not (high and wide) or X.shape[0] % high or X.shape[1] % wide:
+            _invalid(X, name, f"blocks of {high} × {wide} do not divide a {X.shape[0]} × {X.shape[1]} matrix")
+        _order_of(X, name, X.shape[0] // high, X.shape[1] // wide)
+    if X.format == "coo":
+        for axis, index in enumerate(X.coords):
+            word = ("row", "col")[axis]
+            index, most = np.asarray(index), X.shape[axis]
+            if index.shape != X.data.shape or index.ndim != 1 or index.dtype.kind not in "iu":
+                _invalid(X, name, f"{word} must be a vector of whole numbers, one per entry")
+            if len(index) and not (index.min() >= 0 and index.max() < most):
+                n = int(np.flatnonzero((index < 0) | (index >= most))[0])
+                _invalid(X, name, f"{word} must lie in 0 … {most - 1}, and {word}[{n}] is {index[n]}")
+    if X.format == "lil":
+        lengths = [(len(columns), len(values)) for columns, values in zip(X.rows, X.data, strict=False)]
+        if len(X.rows) != len(X.data) or len(X.rows) != X.shape[0] or any(a != b for a, b in lengths):
+            _invalid(X, name, "rows and data must have one list per row, of equal length")
+
+
+def _invalid(X: Any, name: str, why: str) -> None:
+    raise ValueError(f"{name} is not a valid {X.format.upper()} matrix: {why}. Were its arrays changed by hand?")
 
 
 def number(x: Any, name: str, *, above: float = -math.inf, least: float = -math.inf, below: float = math.inf) -> float:

@@ -62,7 +62,9 @@ void one_input(std::string text) {
       std::vector<Column> columns{{Column::number, 0, {}}, {Column::category, 1, "color="}, {Column::target, 0, {}}};
       check(*CsvParser(columns, ',', names, classes, limits).parse(view), view);
       columns = {{Column::target_class, 0, {}}, {Column::weight, 0, {}}, {Column::skipped, 0, {}}};
-      check(*CsvParser(columns, ';', names, classes, limits).parse(view), view);
+      CsvParser table(columns, ';', names, classes, limits);
+      check(*table.parse(view), view);
+      require(table.cut(view, 0) <= view.size(), "the cut of a table");
       NameTable again(bits, 100);
       const auto state = names.state();
       again.restore({reinterpret_cast<const char*>(state.data()), state.size()});
@@ -71,7 +73,6 @@ void one_input(std::string text) {
         require(again.name(j) == names.name(j) && again.other(j) == names.other(j), "names that come back otherwise");
       }
     }
-    require(CsvParser::cut(view) <= view.size(), "the cut of a table");
   }
   NameTable names(4, 100);
   try {

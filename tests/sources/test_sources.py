@@ -510,8 +510,8 @@ def test_classes_of_a_source(tmp_path, ordered):
 
 
 def test_usual_classes_need_no_second_reading(tmp_path, monkeypatch):
-    path = written(tmp_path / "a.svm", b"-1 1:1\n" * 5)
-    source = gs.source(path)
+    path = written(tmp_path / "a.svm", b"-1 1:1\n" * 9 + b"1 2:1\n")
+    source = gs.source(path, block=8)
     monkeypatch.setattr(source, "survey", None)
     assert_array_equal(gs.OnlineClassifier().fit_source(source).classes_, [-1, 1])
     only = written(tmp_path / "b.svm", b"1 1:1\n" * 5)

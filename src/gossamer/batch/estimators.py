@@ -23,6 +23,7 @@ from gossamer.estimators.linear import (
     checked,
     checked_weights,
     class_weighted,
+    refuse_huge,
     several_labels,
     some_weight,
     with_callbacks,
@@ -60,6 +61,7 @@ class _Batch(Linear):
         loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
         penalty = penalties.as_penalty(self.penalty)
         X, y = checked(self, X, y, ("csr", "csc"))
+        refuse_huge(self, X)
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
         weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)

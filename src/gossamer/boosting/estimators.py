@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
@@ -21,6 +21,7 @@ from gossamer.estimators.linear import (
     LinearClassifier,
     LinearRegressor,
     Tasks,
+    accepted,
     checked,
     checked_weights,
     class_weighted,
@@ -117,15 +118,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
 
     def _watch(self, coded: targets.Targets, X: Any, y: Any) -> Any:
         """Return a function that measures loss and score on validation data."""
-        X, y = validate_data(
-            self,
-            X,
-            y.toarray() if sp.issparse(y) else y,
-            accept_sparse="csr" if self._takes_sparse() else False,
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-            reset=False,
-        )
+        X, y = accepted(self, X, y, accept_sparse="csr" if self._takes_sparse() else False, reset=False)
         encoded = coded.encode(y)
 
         def measured(model: rounds.Model) -> tuple[float, float]:
@@ -167,9 +160,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
     def _decide(self, X: Any) -> Array:
         """Return z, n × k."""
         check_is_fitted(self, "features_")
-        X = validate_data(
-            self, X, accept_sparse="csr" if self._takes_sparse() else False, dtype=[np.float64, np.float32], reset=False
-        )
+        X = accepted(self, X, accept_sparse="csr" if self._takes_sparse() else False, reset=False)
         return _margins(self._kind, X, self.features_, self.weights_, self.intercept_)
 
     def _takes_sparse(self) -> bool:

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from gossamer import _core
 from gossamer.registry import Registry
-from gossamer.validation import Array, floats, number, shape_words, whole
+from gossamer.validation import Array, floats, number, shape_words, sparse_matrix, whole
 from gossamer.validation import weights as check_weights
 
 __all__ = ["ColumnFeatures", "KernelFeatures", "ProductFeatures", "StumpFeatures"]
@@ -140,8 +140,10 @@ def computed(kind: Any, X: Any, features: Sequence[Feature]) -> Any:
     values = kind.evaluate(X, list(features))
     if not sp.issparse(values):
         values = floats(values, "The values of the features", ndim=(2,))
-    elif values.data.dtype.kind not in "biuf" or not np.isfinite(values.data).all():
-        raise ValueError(f"{type(kind).__name__}.evaluate must return finite real numbers.")
+    else:
+        values = sparse_matrix(values, f"What {type(kind).__name__}.evaluate returned", ("csc", "csr"))
+        if values.data.dtype.kind not in "biuf" or not np.isfinite(values.data).all():
+            raise ValueError(f"{type(kind).__name__}.evaluate must return finite real numbers.")
     if values.shape != (X.shape[0], len(features)):
         raise ValueError(
             f"{type(kind).__name__}.evaluate must return one row per example and one column per feature, "

@@ -73,6 +73,7 @@ class Checkpoint:
             "room": [stream.trainer.setup.features, stream.trainer.setup.outputs],
             "kind": stream.trainer.targets.kind,
             "classes": None if classes is None else classes.tolist(),
+            "labels": sorted(stream.labels) if stream.problem.assumed else None,
             "trainer": _trainer_state(stream.trainer),
         }
         arrays: dict[str, Array] = {}
@@ -144,7 +145,11 @@ def _trainer_state(trainer: Any) -> dict[str, Any]:
 def _restore(stream: Streaming, tree: dict[str, Any]) -> None:
     classes = None if tree["classes"] is None else np.array(tree["classes"])
     stream.width = tree["width"]
-    stream.problem = dataclasses.replace(stream.problem, features=tree["fixed"], classes=classes)
+    labels = tree.get("labels")  # not in older checkpoints
+    stream.problem = dataclasses.replace(
+        stream.problem, features=tree["fixed"], classes=classes, assumed=labels is not None
+    )
+    stream.labels = set(labels or ())
     features, outputs = tree["room"]
     fresh = stream.made(features, stream.coded_for(classes, outputs))
     state = fresh.__getstate__()

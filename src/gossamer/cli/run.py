@@ -73,6 +73,7 @@ def run(
 
     try:
         list(passes(stream, blocks, most, done=done))
+        stream.check_classes()
     except BaseException:
         if checkpoint is not None:
             checkpoint.finish()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from gossamer import losses
 from gossamer.estimators import targets
-from gossamer.validation import Array, floats
+from gossamer.validation import Array, floats, refuse_odd, sparse_matrix
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -63,7 +63,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
     def _decide(self, X: Any) -> Array:
         """Return z = X W + b, n × k."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], reset=False)
+        X = accepted(self, X, accept_sparse=("csr", "csc"), reset=False)
         W = self.coef_.T if sp.issparse(self.coef_) else np.atleast_2d(self.coef_).T
         Z = X @ W
         return np.asarray(Z.toarray() if sp.issparse(Z) else Z) + self.intercept_
@@ -93,34 +93,52 @@ def several_labels(y: Array) -> bool:
     return bool(kind == "multilabel-indicator")
 
 
+def accepted(estimator: Any, X: Any, y: Any = "no_validation", *, accept_sparse: Any = "csr", **options: Any) -> Any:
+    """Return X, or X and y, checked: the one way in, for `fit` and for predictions.
+
+    X is an array of float64 or float32, or a canonical sparse matrix. `validate_data` of scikit-learn does the rest; it
+    trusts the arrays of a sparse matrix, drops masks and takes dates for numbers.
+    """
+    refuse_odd(X, "X")
+    if sp.issparse(X) and accept_sparse:
+        X = sparse_matrix(X, "X", (accept_sparse,) if isinstance(accept_sparse, str) else accept_sparse)
+    if not isinstance(y, str):
+        refuse_odd(y, "y")
+        y = sparse_matrix(y, "y").toarray() if sp.issparse(y) else y
+        options["y_numeric"] = is_regressor(estimator)
+        options["multi_output"] = True
+    return validate_data(estimator, X, y, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], **options)
+
+
 def checked(estimator: Any, X: Any, y: Any, accept_sparse: Any) -> tuple[Any, Array]:
-    """Return X, canonical if it is sparse, and y, both checked."""
-    X, y = validate_data(
-        estimator,
-        X,
-        y.toarray() if sp.issparse(y) else y,
-        accept_sparse=accept_sparse,
-        dtype=[np.float64, np.float32],
-        multi_output=True,
-        y_numeric=isinstance(estimator, RegressorMixin),
-    )
+    """Return X, canonical if it is sparse, and y, both checked, for `fit` on all rows at once."""
+    X, y = accepted(estimator, X, y, accept_sparse=accept_sparse)
     if X.shape[1] >= 2**31 or X.shape[0] >= 2**31:
         raise ValueError(f"X is {X.shape[0]} × {X.shape[1]}; at most 2^31 - 1 rows and features are possible.")
     if isinstance(estimator, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
-    return canonical(X) if sp.issparse(X) else X, y
+    return X, y
 
 
-def canonical(X: Any) -> Any:
-    """Return a sparse matrix with its indices sorted and duplicates added up; a copy where it was not so."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
+def refuse_huge(estimator: Any, X: Any) -> None:
+    """Raise if the squares of the entries of X add up to infinity, naming the column with the largest one."""
+    values = (X.data if sp.issparse(X) else X).ravel(order="K")
+    with np.errstate(over="ignore"):
+        if np.isfinite(np.dot(values, values)) or values.dtype != np.float64:  # float32 is squared in float64
+            return
+    largest = abs(X).max(axis=0)
+    largest = largest.toarray().ravel() if sp.issparse(largest) else np.asarray(largest)
+    j = int(np.argmax(largest))
+    name = repr(estimator.feature_names_in_[j]) if hasattr(estimator, "feature_names_in_") else j
+    raise ValueError(
+        f"The values of column {name} of X are too large: up to {largest[j]:.3g}, and their squares add up to "
+        "infinity. Scale the columns first, for instance by sklearn.preprocessing.MaxAbsScaler."
+    )
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array:
     """Return one weight per row, finite and not negative; all zeros are allowed here."""
+    refuse_odd(sample_weight, "sample_weight")
     sample_weight = np.asarray(sample_weight)
     if sample_weight.ndim == 0:
         sample_weight = np.full(n, sample_weight)

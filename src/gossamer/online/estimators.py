@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import unique_labels
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from gossamer import losses, methods, penalties, sources
 from gossamer.estimators import targets
@@ -20,7 +20,7 @@ from gossamer.estimators.linear import (
     LinearClassifier,
     LinearRegressor,
     Tasks,
-    canonical,
+    accepted,
     checked_weights,
     class_weighted,
     several_labels,
@@ -31,7 +31,7 @@ from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, settled
 from gossamer.online.trainer import Pass, SeededOrders, Stopping, Trainer, passes
 from gossamer.sources.rows import Rows, csr_arrays
-from gossamer.validation import Array, number, whole
+from gossamer.validation import Array, number, refuse_odd, sparse_matrix, whole
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
@@ -158,6 +158,7 @@ class _Online(Linear):
         try:
             for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, stopping=stopping):
                 complete = done.number
+            stream.check_classes()
         except KeyboardInterrupt:
             if stream.trainer is None:
                 raise
@@ -264,8 +265,6 @@ class _Online(Linear):
 
     def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
         """Return X as canonical CSR and y, both checked."""
-        if sp.issparse(y):
-            y = y.toarray()
         quick = (
             sp.issparse(X)
             and X.format == "csr"
@@ -280,26 +279,17 @@ class _Online(Linear):
         names = None
         if not quick:
             probe = _Probe(self, width)
-            X, y = validate_data(
-                probe,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                reset=probe.reset(X),
-                multi_output=True,
-                y_numeric=isinstance(self, RegressorMixin),
-                ensure_all_finite=True,
-            )
+            X, y = accepted(probe, X, y, reset=probe.reset(X))
             names = getattr(probe, "feature_names_in_", None)
             X = X if sp.issparse(X) else sp.csr_array(X)
         else:
+            refuse_odd(y, "y")
+            X = sparse_matrix(X, "X")
             if y.dtype.kind == "f" and not np.isfinite(y).all():
                 raise ValueError("Input y contains NaN or infinity.")
         if X.shape[1] >= 2**31:
             raise ValueError(f"X has {X.shape[1]} features; at most 2^31 - 1 are possible.")
-        _check_starts(X)
-        return canonical(X), y, names
+        return X, y, names
 
     # Weights
 
@@ -374,7 +364,7 @@ class _Online(Linear):
     def _decide(self, X: Any) -> Array:
         """Return z = X W + b, n × k; if X has few entries, only the weights of its features are read."""
         check_is_fitted(self, "_trainer")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = accepted(self, X, reset=False)
         if sp.issparse(X) and self._read_once.weights is None and X.nnz < self.n_features_in_ // 4 and self._one_model:
             W, b = self._trainer.read_some(np.ascontiguousarray(X.indices[: X.nnz], np.int32))
             X = sp.csr_array((X.data, np.arange(X.nnz, dtype=X.indptr.dtype), X.indptr), shape=(X.shape[0], X.nnz))
@@ -398,22 +388,6 @@ class _Online(Linear):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_trainer")
-
-
-def _check_starts(X: Any) -> None:
-    """Raise unless the rows of a CSR matrix follow each other, and 64-bit indices are in range.
-
-    The arrays of a matrix may have been changed by hand.
-    """
-    starts, count, width = X.indptr, int(X.indptr[-1]), X.shape[1]
-    fits = starts[0] == 0 and count <= min(len(X.indices), len(X.data)) and not (starts[1:] < starts[:-1]).any()
-    if fits and X.indices.dtype != np.int32 and count:
-        fits = X.indices[:count].min() >= 0 and X.indices[:count].max() < width
-    if not fits:
-        raise ValueError(
-            f"X is not a valid CSR matrix: rows must follow each other and indices lie in 0 … {width - 1}. "
-            "X.check_format() reports the error."
-        )
 
 
 class _ReadOnce:

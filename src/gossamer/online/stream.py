@@ -31,6 +31,7 @@ class Problem:
     grow: bool = False  # whether new classes may appear later
     classes: Array | None = None
     features: int | None = None
+    assumed: bool = False  # whether the labels seen first are only one of the classes
 
     @property
     def widens(self) -> bool:
@@ -60,11 +61,13 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
     blocks = source.blocks()
     if not problem.needs_classes and not find_width:
         return problem, blocks
-    classes = problem.classes
+    classes, assumed = problem.classes, False
     if problem.needs_classes:
         first = next(blocks, None)
         blocks = blocks if first is None else _chained(first, blocks)
-        classes = None if first is None or first.label is None else usual_classes(first.label)
+        if first is not None and first.label is not None:
+            classes = usual_classes(first.label)
+            assumed = classes is not None and len(targets.distinct(first.label)) == 1
     if source.rereadable and (find_width or (problem.needs_classes and classes is None)):
         blocks.close()
         survey = source.survey()
@@ -72,7 +75,7 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
         if problem.needs_classes and classes is None and survey.labels is not None:
             classes = as_classes(survey.labels)
         blocks = source.blocks()
-    return replace(problem, classes=classes, features=features), blocks
+    return replace(problem, classes=classes, features=features, assumed=assumed), blocks
 
 
 def _chained(first: Block, rest: Generator[Block, None, None]) -> Generator[Block, None, None]:
@@ -106,6 +109,7 @@ class Streaming:
         self.problem = problem
         self.trainer: Any = None  # made for the first block
         self.width = problem.features or 0  # number of features so far
+        self.labels: set[Any] = set()  # the first two labels, where the classes are assumed
         self._reweigh = reweigh
 
     @property
@@ -132,6 +136,8 @@ class Streaming:
         coded = self._coded(block.label)
         encoded = coded.encode(block.label)
         weight = block.weight if self._reweigh is None else self._reweigh(block.label, block.weight, coded)
+        if self.problem.assumed and len(self.labels) < 2:
+            self.labels.update(targets.distinct(block.label)[:2].tolist())
         self.trainer = self._trainer_for(block.width, coded)
         self.width = max(self.width, block.width)
         rows = replace(block.rows, y=encoded, weight=weight).without_zero_weights()
@@ -171,6 +177,14 @@ class Streaming:
         if classes is None:
             return targets.for_regression(np.empty((0, outputs)) if outputs > 1 else np.empty(0), self.problem.loss)
         return targets.for_labels(classes, self.problem.loss, self.problem.grow)
+
+    def check_classes(self) -> None:
+        """Raise if the classes were assumed to be the usual two, and only one of them appeared."""
+        if self.problem.assumed and len(self.labels) == 1:
+            raise ValueError(
+                f"All labels are {min(self.labels):g}; a classifier needs at least two classes. "
+                "Name them by classes (--classes) if rows of the other one will come later."
+            )
 
     def finished(self) -> Any:
         """Return the trainer with exactly the features that appeared."""

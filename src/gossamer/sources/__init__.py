@@ -104,7 +104,7 @@ def _in_memory(data: Any, options: dict[str, Any]) -> Source:
     if isinstance(data, np.ndarray) or hasattr(data, "tocsr"):
         return Matrices([(data,)], **options)
     if isinstance(data, list) and data and not isinstance(data[0], tuple):
-        return Matrices([(np.asarray(data),)], **options)
+        return Matrices([(data,)], **options)
     return Matrices(data, **options)
 
 
@@ -172,7 +172,7 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
     import numpy as np
     from scipy.sparse import csr_matrix
 
-    if not isinstance(data, Source):
+    if is_paths(data):
         options = {"max_features": 2**31 - 1} | options  # empty columns of a sparse matrix take no memory
     rows = source(data, format, **options)
     blocks = list(rows.blocks())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gossamer.registry import record
-from gossamer.sources.blocks import Ahead, Block, Position, Rejects
+from gossamer.sources.blocks import Ahead, Block, Position, ReadError, Rejects
 
 if TYPE_CHECKING:
     from gossamer.sources.columns import Columns
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from gossamer.validation import Array
 
 MAX_FEATURES = 1 << 26  # so that one wrong number in a file cannot take all memory
+
+# Fork copies neither the thread that reads nor the places of what it has read so far.
+FORKED = (
+    "This process is a fork of one that was reading this source, and has no thread that reads on. "
+    "Make a new source in it, or fork before reading."
+)
 
 
 @record
@@ -41,6 +48,8 @@ class Source:
     def __init__(self, on_error: Any = "stop") -> None:
         self.rejects = Rejects(on_error)
         self._begun: Any = None
+        self._readings = 0  # how many `blocks` are being read
+        self._process = os.getpid()  # that reads them
 
     def _read(self, start: Position) -> Iterator[Any]:
         raise NotImplementedError
@@ -54,6 +63,7 @@ class Source:
 
     def begin(self) -> None:
         """Start to read from the beginning, before `blocks` is called."""
+        self._enter()
         self._begun = self._ahead(Position())
 
     def close(self) -> None:
@@ -64,15 +74,31 @@ class Source:
 
     def blocks(self, start: Position | None = None) -> Generator[Block, None, None]:
         """Yield the blocks from a position on; a thread reads ahead."""
+        process = self._enter()
         if start is None:
             self.rejects.start()
         else:
             self.close()
         begun, self._begun = self._begun, None
-        for read in begun or self._ahead(start or Position()):
-            block = self._block(read)
-            self.rejects.take(block.bad)
-            yield block
+        self._readings += 1
+        try:
+            for read in begun or self._ahead(start or Position()):
+                block = self._block(read)
+                self.rejects.take(block.bad)
+                yield block
+                if os.getpid() != process:
+                    raise ReadError(FORKED)
+        finally:
+            if os.getpid() == process:
+                self._readings -= 1
+
+    def _enter(self) -> int:
+        """Return the number of this process; raise if it is a fork of one that was reading the source."""
+        process = os.getpid()
+        if self._process != process and (self._readings or self._begun is not None):
+            raise ReadError(FORKED)
+        self._process = process
+        return process
 
     def survey(self) -> Survey:
         """Read everything once; keep only the sizes and the distinct labels."""

@@ -121,6 +121,7 @@ class Ahead:
     def __init__(self, items: Iterator[Any]) -> None:
         self._queue: Queue[Any] = Queue(AHEAD)
         self._stopped = threading.Event()
+        self._process = os.getpid()
         self._thread = threading.Thread(target=self._run, args=(items,), name="gossamer reader", daemon=True)
         self._thread.start()
 
@@ -153,6 +154,8 @@ class Ahead:
 
     def close(self) -> None:
         """Stop the thread and free the items it has made."""
+        if os.getpid() != self._process:  # a fork has no such thread, and the locks may be locked for ever
+            return
         self._stopped.set()
         while True:
             try:

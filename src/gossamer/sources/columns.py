@@ -6,6 +6,7 @@ or one-hot (numbered in the order in which they appear). Missing values make no 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +39,7 @@ class Columns:
 
     def settle(self, names: list[str], is_number: Callable[[str], bool], need_labels: bool, where: str) -> None:
         """Find the roles of columns with these names, or check that the known ones exist."""
-        doubles = {name for name in names if names.count(name) > 1}
-        if doubles:
-            raise ReadError(f"{where}: two columns are called {sorted(doubles)[0]!r}.")
+        refuse_doubles(names, where)
         if self.target is None:
             usual = [name for name in names if name.lower() in TARGETS]
             self.target = usual[0] if usual else None
@@ -48,14 +47,16 @@ class Columns:
                 raise ReadError(f"{where}: which column is the target? Name it (--target): {_some(names)}.")
         needed = [*self.categories, *(self.numbers or []), *([self.weight] if self.weight and need_labels else [])]
         needed += [self.target] if need_labels and self.target else []
+        there = set(names)
         for name in needed:
-            if name not in names:
+            if name not in there:
                 raise ReadError(f"{where}: there is no column {name!r}; there are {_some(names)}.")
         if self.numbers is None:
             taken = {self.target, self.weight, *self.ignore, *self.categories}
             free = [name for name in names if name not in taken]
-            self.numbers = [name for name in free if is_number(name)]
-            self.categories += [name for name in free if not is_number(name)]
+            numbers = {name for name in free if is_number(name)}
+            self.numbers = [name for name in free if name in numbers]
+            self.categories += [name for name in free if name not in numbers]
 
     @property
     def first(self) -> int:
@@ -109,6 +110,51 @@ class Columns:
         """Resume from such a state."""
         self.target, self.numbers, self.categories = state["target"], state["numbers"], state["categories"]
         self.values.restore(state)
+
+
+def refuse_doubles(names: list[str], where: str) -> None:
+    """Raise if two columns have one name."""
+    if len(set(names)) < len(names):
+        name = next(name for name, count in Counter(names).items() if count > 1)
+        raise ReadError(f"{where}: two columns are called {name!r}; rename or drop one of them.")
+
+
+# How people write that there is no number, in lower case. Such a cell does not say what its column holds.
+NO_NUMBER = {
+    "na",
+    "n/a",
+    "#n/a",
+    "nan",
+    "null",
+    "none",
+    "nil",
+    "missing",
+    "?",
+    "-",
+    "--",
+    ".",
+    "inf",
+    "-inf",
+    "infinity",
+}
+
+
+def holds_numbers(name: str, numbers: int, others: Sequence[str], where: str) -> bool:
+    """Return whether a column holds numbers, given the number of cells that are numbers, and the other cells.
+
+    It does if at least half of its cells are numbers, cells without a value aside. The other cells are then errors, not
+    a reason to take all numbers for words.
+
+    >>> holds_numbers("age", 9, ["NA"], "a.csv"), holds_numbers("city", 1, ["Rome", "Oslo", "NA"], "a.csv")
+    (True, False)
+    """
+    words = sum(cell.lower() not in NO_NUMBER for cell in others)
+    if others and not words and not numbers:
+        raise ReadError(
+            f"{where}: does column {name!r} hold numbers? Its first cells do not tell: they are like {others[0]!r}. "
+            "Empty them, name the column in categories (--categories), or leave it out by ignore (--ignore)."
+        )
+    return numbers >= words
 
 
 def _some(names: list[str]) -> str:

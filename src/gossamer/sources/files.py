@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from gossamer.sources.blocks import ReadError
 
 STDIN = "-"
+_LEFT: list[Input] = []  # compressed files of another process
 COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 
 
@@ -56,6 +57,7 @@ class Input:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._process = os.getpid()
         self.size = size(path)
         self._raw: Any = io.FileIO(sys.stdin.fileno(), closefd=False) if path == STDIN else io.FileIO(path)
         self._buffered = io.BufferedReader(self._raw, 1 << 16)
@@ -141,6 +143,11 @@ class Input:
 
     def close(self) -> None:
         """Close the file."""
+        if os.getpid() != self._process and self._thread is not None:
+            _LEFT.append(
+                self
+            )  # a fork: the lock of the stream may be locked for ever, and freeing it would wait for it
+            return
         if self._pipe is not None and self._thread is not None:
             os.close(self._pipe[0])
             self._thread.join(timeout=1.0)

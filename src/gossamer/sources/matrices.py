@@ -11,16 +11,13 @@ from gossamer import _core
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import ROWS, Block, Position, ReadError
 from gossamer.sources.rows import Rows
-from gossamer.validation import Array, floats
+from gossamer.validation import Array, floats, refuse_odd, sparse_matrix
 
 
 def csr_of(X: Any) -> tuple[Array, Array, Array, int]:
     """Return starts, index, value and width of a dense or sparse matrix, checked."""
     if hasattr(X, "tocsr"):
-        X = X.tocsr()
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = sparse_matrix(X, "X")
         value = np.ascontiguousarray(X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64))
         if not _core.all_finite(value):
             raise ReadError("X holds NaN or infinity.")
@@ -50,6 +47,7 @@ class Matrices(Source):
             X, y, weight = (*(part if isinstance(part, tuple) else (part,)), None, None)[:3]
             starts, index, value, width = csr_of(X)
             n = len(starts) - 1
+            refuse_odd(y, "y")
             y = None if y is None else np.asarray(y)
             if self.need_labels and (y is None or y.shape != (n,)):
                 raise ReadError(f"A block has {n} rows, and its labels {'are missing' if y is None else y.shape}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from gossamer.registry import record
 from gossamer.sources import files
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import ROWS, BadRow, Block, Position, ReadError
-from gossamer.sources.columns import Columns
+from gossamer.sources.columns import Columns, holds_numbers, refuse_doubles
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
+
+REAL = (int, float, np.number, Decimal)
 
 
 @record
@@ -44,6 +47,7 @@ class Frame(Source):
         """Yield the rows from row number `start` on."""
         data, total = self.data, len(self.data)
         names = [str(name) for name in data.columns]
+        refuse_doubles(names, "the data frame")
         if hasattr(data, "to_pandas") and not hasattr(data, "iloc"):  # polars
             whole = {str(name): data[name] for name in data.columns}
         else:
@@ -62,7 +66,11 @@ class Frame(Source):
     def _rows(self, batch: Batch, end: Position) -> Block:
         plan, arrays = self.columns, batch.arrays
         if plan.numbers is None or batch.first == 0:
-            plan.settle(list(arrays), lambda name: arrays[name].dtype.kind in "biuf", self.need_labels, batch.path)
+            plan.settle(
+                list(arrays), lambda name: _is_number(name, arrays[name], batch.path), self.need_labels, batch.path
+            )
+            if plan.target in arrays and self.need_labels:
+                _refuse_dates(str(plan.target), arrays[plan.target], batch.path)
         wrong: dict[int, tuple[str, str]] = {}  # by row: the first invalid column, and why
 
         def numbers(name: str) -> Array:
@@ -136,7 +144,7 @@ class Arrow(Frame):
             first, path = (first, path) if path == where else (0, where)
             rows = batch.num_rows
             for begin in range(max(start - done, 0), rows, ROWS):
-                yield Batch(_arrays(batch.slice(begin, ROWS)), where, first + begin, share)
+                yield Batch(_arrays(batch.slice(begin, ROWS), where), where, first + begin, share)
             done, first = done + rows, first + rows
 
     def _record_batches(self) -> Iterator[tuple[Any, str, float]]:
@@ -186,8 +194,9 @@ def _file_batches(arrow: Any, path: str) -> Iterator[tuple[Any, float]]:
                 yield batch, 0.0
 
 
-def _arrays(batch: Any) -> dict[str, Array]:
+def _arrays(batch: Any, where: str) -> dict[str, Array]:
     """Return the columns of a record batch; missing numbers become NaN, other columns hold objects."""
+    refuse_doubles(batch.schema.names, where)
     return {name: batch.column(j).to_numpy(zero_copy_only=False) for j, name in enumerate(batch.schema.names)}
 
 
@@ -207,6 +216,24 @@ def _csr(n: int, parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array,
     return starts, np.ascontiguousarray(index, np.int32), np.ascontiguousarray(value, np.float64)
 
 
+def _is_number(name: str, column: Array, where: str) -> bool:
+    """Return whether a column holds numbers; objects decide as the cells of a text do."""
+    _refuse_dates(name, column, where)
+    if column.dtype.kind != "O":
+        return column.dtype.kind in "biuf"
+    values = [value for value in column[:1000].tolist() if not _missing(value)]
+    others = [str(value) for value in values if not isinstance(value, REAL) or isinstance(value, bool)]
+    return bool(values) and holds_numbers(name, len(values) - len(others), others, where)
+
+
+def _refuse_dates(name: str, column: Array, where: str) -> None:
+    if column.dtype.kind in "Mm":
+        raise ReadError(
+            f"{where}: column {name!r} holds dates or times ({column.dtype}). Convert it to numbers first, name it in "
+            "categories (--categories) to make each date a category, or leave it out by ignore (--ignore)."
+        )
+
+
 def _missing(value: Any) -> bool:
     return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
 
@@ -223,7 +250,7 @@ def _floats(column: Array) -> tuple[Array, dict[int, str]]:
     else:
         x = np.full(len(column), np.nan)
         for i, value in enumerate(column.tolist()):
-            if isinstance(value, (int, float, np.number)):
+            if isinstance(value, REAL):
                 x[i] = value
             elif not _missing(value):
                 wrong[i] = f"a number is needed; {value!r} was given"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text in a block
 FIRST = 4  # the first block is larger by this factor: it decides on labels, columns and steps
 LONGEST = 1 << 27  # bytes in a line
+BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\xef\xbb\xbf": "UTF-8"}
 
 
 class TextSource(Source):
@@ -54,6 +55,10 @@ class TextSource(Source):
 
         return None if len(label) and np.isnan(label).all() else label
 
+    def _why(self, reason: str, column: int, text: bytes) -> str:
+        """Return why a line could not be read, given the parser's reason; a format may know more."""
+        return reason
+
     def _width(self, width: int) -> int:
         """Return the number of features, given one more than the largest in a block."""
         return width
@@ -68,10 +73,12 @@ class TextSource(Source):
             file.skip(at.offset)
             head, begin = b"", 0
             if self.has_preamble and at.offset == 0:
-                head = file.read(self.block * FIRST)
+                head = file.read(max(self.block * FIRST, BLOCK))
                 if not head:
                     file.close()
                     return None
+                while b"\n" not in head and len(head) <= LONGEST and (more := file.read(len(head))):
+                    head += more
                 begin = min(self._preamble(head if b"\n" in head else head + b"\n", file.path), len(head))
             if self._parser is None:
                 self._parser = self._make_parser()
@@ -98,8 +105,17 @@ class TextSource(Source):
             read.end,
             read.share,
             tags=[str(text[b:e], "utf-8", "replace") for b, e in got["tags"].reshape(-1, 2).tolist()] or None,
-            bad=tuple(BadLine(path, read.line + n, at, why, bytes(text[b:e])) for n, at, why, b, e in got["bad"]),
+            bad=tuple(
+                self._bad_line(path, read.line + n, at, why, bytes(text[b:e])) for n, at, why, b, e in got["bad"]
+            ),
         )
+
+    def _bad_line(self, path: str, line: int, column: int, reason: str, text: bytes) -> BadLine:
+        for mark, encoding in BYTE_ORDER_MARKS.items():
+            if line == 1 and text.startswith(mark):
+                why = f"the file begins with the byte order mark of {encoding}; plain UTF-8 is needed"
+                return BadLine(path, line, column, why, text)
+        return BadLine(path, line, column, self._why(reason, column, text), text)
 
     def _lost(self, read: Parsed, path: str) -> Block:
         """Return an empty block for a line that is too long to be read."""
