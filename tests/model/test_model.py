@@ -280,7 +280,7 @@ def test_writing_leaves_the_old_file_whole(tmp_path, monkeypatch):
     path = tmp_path / "m.gsm"
     gs.save(FITTED["binary"], path)
     before = path.read_bytes()
-    monkeypatch.setattr(file_format.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         gs.save(FITTED["multinomial"], path)
     assert path.read_bytes() == before

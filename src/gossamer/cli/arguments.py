@@ -13,7 +13,8 @@ import sys
 from typing import Any
 
 import gossamer
-from gossamer import sources
+from gossamer import output, sources
+from gossamer.sources import files
 
 EXAMPLES = """examples:
   gossamer train clicks.svm.gz -o clicks.gsm
@@ -33,6 +34,8 @@ OK, FAILED, INTERRUPTED = 0, 1, 130  # argparse exits with 2
 
 def train(options: argparse.Namespace) -> int:
     """Learn a model from files."""
+    quarantined = options.on_error[1:2] if options.on_error else []
+    _check_outputs([options.output, options.report, *quarantined], options.data)
     with contextlib.closing(sources.source(options.data, options.format, **_reading(options))) as rows:
         if options.checkpoint is None or _is_empty(options.checkpoint):
             rows.begin()
@@ -43,6 +46,9 @@ def train(options: argparse.Namespace) -> int:
 
 def predict(options: argparse.Namespace) -> int:
     """Write the predictions of a model, one line per row."""
+    options.output = None if options.output == files.STDIN else options.output
+    quarantined = options.on_error[1:2] if options.on_error else []
+    _check_outputs([options.output, *quarantined], [options.model, *options.data])
     from gossamer.cli import commands
 
     commands.predict(options, _reading(options) | ({"format": options.format} if options.format else {}))
@@ -59,6 +65,8 @@ def inspect(options: argparse.Namespace) -> int:
 
 def export(options: argparse.Namespace) -> int:
     """Export a model to another language."""
+    options.output = None if options.output == files.STDIN else options.output
+    _check_outputs([options.output], [options.model])
     from gossamer.cli import commands
 
     commands.export(options)
@@ -71,6 +79,24 @@ def demo(options: argparse.Namespace) -> int:
 
     demonstration.show()
     return OK
+
+
+def _check_outputs(outputs: list[str | None], inputs: list[str]) -> None:
+    """Raise unless these files can be written, and are neither each other nor one of the files that are read."""
+    read = {os.path.realpath(path) for path in files.expanded(inputs) if path != files.STDIN}
+    written = set()
+    for path in outputs:
+        if path is None:
+            continue
+        if path == files.STDIN:
+            raise ValueError("A model is a file: '-', standard output, is for predict and export.")
+        output.check(path)
+        real = os.path.realpath(path)
+        if real in read:
+            raise ValueError(f"{path!r} would replace a file that is read; choose another name.")
+        if real in written:
+            raise ValueError(f"{path!r} is named for two files; choose another name.")
+        written.add(real)
 
 
 def _is_empty(folder: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import losses, methods, penalties
+from gossamer import losses, methods, output, penalties
 from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Meter
 from gossamer.cli.run import fitted, measured, run
@@ -184,9 +184,7 @@ def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
     with contextlib.ExitStack() as stack:
         out: Any = sys.stdout
         if options.output is not None:
-            from pathlib import Path
-
-            out = stack.enter_context(Path(options.output).open("w", encoding="utf-8"))
+            out = stack.enter_context(output.replaced(options.output, "w"))
         for block, z in fit.each_scores(options.data, **reading):
             out.writelines(_answer_lines(fit, block, z, options))
             count += len(block)
@@ -250,26 +248,19 @@ def inspect(options: argparse.Namespace) -> None:
 
 def export(options: argparse.Namespace) -> None:
     """Export a model to another language."""
-    from pathlib import Path
-
     from gossamer.model import exports
 
     fit = load(options.model)
     if options.to == "onnx":
         data = exports.to_onnx(fit)
-        if options.output is None:
-            sys.stdout.buffer.write(data)
-        else:
-            Path(options.output).write_bytes(data)
-        return
-    if options.to == "sql":
-        text = exports.to_sql(fit, options.table, options.layout, options.key)
+    elif options.to == "sql":
+        data = exports.to_sql(fit, options.table, options.layout, options.key).encode()
     else:
-        text = exports.to_c(fit, options.name) if options.to == "c" else exports.to_json(fit) + "\n"
+        data = (exports.to_c(fit, options.name) if options.to == "c" else exports.to_json(fit) + "\n").encode()
     if options.output is None:
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(data)
     else:
-        Path(options.output).write_text(text, encoding="utf-8")
+        output.write(options.output, [data])
 
 
 def _classes(words: str) -> Any:
