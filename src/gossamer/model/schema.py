@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ class Rule:
     holds: Callable[[Any], bool]
 
 
-Table = Mapping[str, tuple[str, Rule]]
+Table = dict[str, tuple[str, Rule]]
 
 
 def check(values: Any, table: Table, *, every: bool = True, where: str = "header") -> dict[str, Any]:
