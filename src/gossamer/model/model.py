@@ -123,7 +123,11 @@ class Model:
 
     def _opened(self, data: Any, options: dict[str, Any]) -> tuple[Source, Model]:
         """Return data as a source, and this model with its features numbered as in the source."""
-        rows = data if isinstance(data, Source) else sources.again(data, self.input, need_labels=False, **options)
+        rows = data
+        if not isinstance(data, Source):
+            rows = sources.again(data, self.input, need_labels=False, **options)
+            if rows.names is not None:
+                rows.names.forget()  # memory follows the data, not the number of bits in a file
         if isinstance(rows, Matrices) and rows.features not in (None, self.n_features):
             raise ValueError(f"The data has {rows.features} columns; the model has {self.n_features} features.")
         return rows, self.renumbered(rows.recall(self.features, self.names))
@@ -406,6 +410,8 @@ def _check_input(given: dict[str, Any], features: Array, names: list[str] | None
     if "format" in given:
         schema.demand(given["format"], _FORMAT["format"][1], "format")
     schema.check(given, INPUT[given.get("format")], every=False, where="input settings")
+    if given and given.get("format") not in ("svmlight", "vw"):
+        _require("numbers" in given and "categories" in given, "input settings (columns are missing)")
     numbers, bits = given.get("numbers") or [], given.get("bits", 0)
     exact = bits == 0 or given.get("one_hot", False)  # features are found by their names
     if not exact and (given.get("categories") or given.get("format") == "vw"):
