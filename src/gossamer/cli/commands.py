@@ -83,7 +83,7 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     facts = {"penalty": options.penalty, "alpha": strategy.alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
     if options.checkpoint is not None:
-        checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
+        checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options), getattr(rows, "paths", None))
     show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)
     interrupted = False
     try:

@@ -336,7 +336,7 @@ def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
     _require(bool(np.isfinite(a["value"]).all()) and bool(np.isfinite(a["intercept"]).all()), "weights")
     _require(names is None or len(names) == len(f), "names of the features")
     _check_input(header["input"], f, names)
-    loss, classes = _loss_of(header["loss"]), _classes_of(header["classes"])
+    loss, classes = _loss_of(header["loss"]), classes_of(header["classes"])
     expected = {"binary": 2 if k == 1 else -1, "regression": 0}.get(header["kind"], k)
     _require((0 if classes is None else len(classes)) == expected, "number of classes")
     _require(header["kind"] != "regression" or not header["flat"] or k == 1, "shape of the predictions")
@@ -389,12 +389,13 @@ _PLAIN_CLASS = schema.Rule(
         or (LEAST <= v <= MOST if isinstance(v, int) else isinstance(v, float) and math.isfinite(v))
     ),
 )
+_CLASSES = schema.listed(_PLAIN_CLASS, distinct=True)
 HEADER: schema.Table = {
     "schema": ("version", schema.one_of(SCHEMA)),
     "library": ("version of the library", schema.text),
     "kind": ("kind of model", schema.one_of(*KINDS)),
     "loss": ("loss", schema.Rule("a list of a name and settings", lambda v: isinstance(v, list) and len(v) == 2)),
-    "classes": ("classes", schema.maybe(schema.listed(_PLAIN_CLASS, distinct=True))),
+    "classes": ("classes", schema.maybe(_CLASSES)),
     "n_features": ("number of features", schema.whole(0, 2**31)),
     "names": ("names of the features", schema.maybe(schema.listed(schema.text))),
     "flat": ("shape of the predictions", schema.flag),
@@ -474,9 +475,11 @@ def _classes_words(classes: Array | None) -> Any:
     return values
 
 
-def _classes_of(values: Any) -> Array | None:
+def classes_of(values: Any) -> Array | None:
+    """Return the classes in a list of JSON values, or None; raise `FileError` if they are not valid."""
     if values is None:
         return None
+    schema.demand(values, _CLASSES, "classes")
     _require(len(values) > 0 and len({type(v) for v in values}) == 1, "classes")
     if isinstance(values[0], str):  # in an array each takes the memory of the longest
         _require(len(values) * max(map(len, values)) <= CELLS, "classes")

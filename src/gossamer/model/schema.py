@@ -125,6 +125,11 @@ def maybe(rule: Rule) -> Rule:
     return Rule(f"null or {rule.needs}", lambda v: v is None or rule.holds(v))
 
 
+def either(*rules: Rule) -> Rule:
+    """Return the rule for what one of several rules says."""
+    return Rule(" or ".join(rule.needs for rule in rules), lambda v: any(rule.holds(v) for rule in rules))
+
+
 def listed(rule: Rule, *, distinct: bool = False) -> Rule:
     """Return the rule for a list whose items are as another rule says."""
 
