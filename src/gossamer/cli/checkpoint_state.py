@@ -53,13 +53,13 @@ TREE: schema.Table = {
     "trainer": ("state of learning", _FIELDS),
     "files": ("fingerprints", schema.listed(_FIELDS)),
 }
-SOURCE: schema.Table = {  # of all formats; each has some of them
+SOURCE: schema.Table = {  # after the first block, of all formats; each has some of them
     "base": ("number of the first feature", schema.one_of(-1, 0, 1)),
-    "columns": ("columns", schema.maybe(_NAMES)),
-    "delimiter": ("delimiter", schema.maybe(schema.Rule("one character", schema.is_delimiter))),
+    "columns": ("columns", _NAMES),
+    "delimiter": ("delimiter", schema.Rule("one character", schema.is_delimiter)),
     "text_target": ("kind of target", schema.flag),
     "target": ("target column", schema.maybe(schema.text)),
-    "numbers": ("columns of numbers", schema.maybe(_NAMES)),
+    "numbers": ("columns of numbers", _NAMES),
     "categories": ("columns of categories", _NAMES),
     "names": ("names", _BYTES),
     "classes": ("classes", _BYTES),

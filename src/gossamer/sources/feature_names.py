@@ -71,7 +71,7 @@ class FeatureNames:
 
     def name(self, number: int) -> str:
         """Return the first name with a number; "" if there is none."""
-        return decoded(self.table.name(number))
+        return decoded(self.table.name(number)) if number < len(self.table) else ""
 
     def other(self, number: int) -> str | None:
         """Return a second name with the number, or None."""
