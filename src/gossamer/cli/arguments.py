@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
 import os
 import sys
 from typing import Any
 
 import gossamer
 from gossamer import output, sources
+from gossamer.cli import start
 from gossamer.sources import files
 
 EXAMPLES = """examples:
@@ -29,7 +29,7 @@ exit codes: 0 success, 1 invalid data or model, 2 usage error, 130 interrupted
 """
 
 
-OK, FAILED, INTERRUPTED = 0, 1, 130  # argparse exits with 2
+OK, FAILED = 0, 1  # argparse exits with 2
 
 
 def train(options: argparse.Namespace) -> int:
@@ -41,7 +41,8 @@ def train(options: argparse.Namespace) -> int:
             rows.begin()
         from gossamer.cli import commands
 
-        return INTERRUPTED if commands.train(options, rows) else OK
+        start.working()
+        return start.INTERRUPTED if commands.train(options, rows) else OK
 
 
 def predict(options: argparse.Namespace) -> int:
@@ -51,6 +52,7 @@ def predict(options: argparse.Namespace) -> int:
     _check_outputs([options.output, *quarantined], [options.model, *options.data])
     from gossamer.cli import commands
 
+    start.working()
     commands.predict(options, _reading(options) | ({"format": options.format} if options.format else {}))
     return OK
 
@@ -295,8 +297,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
-        return INTERRUPTED
+        return start.tell()
     except BrokenPipeError:
         sys.stderr.close()
         return FAILED
@@ -308,16 +309,3 @@ def main(arguments: list[str] | None = None) -> int:
             print(json.dumps({"error": words}))
         sys.stderr.write(f"gossamer {options.command}: {words}\n")
         return FAILED
-
-
-def command() -> None:
-    """Run as a process of its own and exit without freeing all modules, which takes a tenth of a short run."""
-    gc.set_threshold(100_000)  # imports make many objects and no garbage
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and starting its threads takes time
-    code = main()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (BrokenPipeError, ValueError):  # the reading end of the pipe is closed, or `main` closed ours
-        code = FAILED
-    os._exit(code)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import losses, methods, output, penalties
+from gossamer.cli import start
 from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Meter
 from gossamer.cli.run import fitted, measured, run
@@ -257,6 +258,7 @@ def export(options: argparse.Namespace) -> None:
         data = exports.to_sql(fit, options.table, options.layout, options.key).encode()
     else:
         data = (exports.to_c(fit, options.name) if options.to == "c" else exports.to_json(fit) + "\n").encode()
+    start.working()
     if options.output is None:
         sys.stdout.buffer.write(data)
     else:
