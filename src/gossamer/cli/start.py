@@ -55,7 +55,10 @@ def command() -> None:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and starting its threads takes time
         from gossamer.cli.arguments import FAILED, main
 
-        code = main()
+        try:
+            code = main()
+        except SystemExit as end:  # of the parser: help, or a wrong command
+            code = int(end.code or 0)
         try:
             sys.stdout.flush()
             sys.stderr.flush()
