@@ -28,8 +28,10 @@ def check(path: Any) -> None:
     """Raise unless `replaced` could write this file now. Call it before work that takes time."""
     target, old = target_of(path)
     descriptor, temporary = _beside(path, target, old)
-    os.close(descriptor)
-    os.unlink(temporary)
+    try:
+        os.close(descriptor)
+    finally:
+        os.unlink(temporary)
 
 
 @contextlib.contextmanager

@@ -87,6 +87,7 @@ def _check_outputs(outputs: list[str | None], inputs: list[str]) -> None:
     """Raise unless these files can be written, and are neither each other nor one of the files that are read."""
     read = {os.path.realpath(path) for path in files.expanded(inputs) if path != files.STDIN}
     written = set()
+    start.working()  # a check makes a file and removes it
     for path in outputs:
         if path is None:
             continue
@@ -99,6 +100,7 @@ def _check_outputs(outputs: list[str | None], inputs: list[str]) -> None:
         if real in written:
             raise ValueError(f"{path!r} is named for two files; choose another name.")
         written.add(real)
+    start.working(False)
 
 
 def _is_empty(folder: str) -> bool:

@@ -229,22 +229,28 @@ def inspect(options: argparse.Namespace) -> None:
         return
     labels = [] if fit.classes is None else [str(c) for c in fit.classes.tolist()]
     shortened = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
-    print(f"{fit.kind} model, {type(fit.loss).__name__} loss" + (f", classes {shortened}" if labels else ""))
-    print(f"{len(fit.features):,} of {fit.n_features:,} features have weights")
+    _show(f"{fit.kind} model, {type(fit.loss).__name__} loss" + (f", classes {shortened}" if labels else ""))
+    _show(f"{len(fit.features):,} of {fit.n_features:,} features have weights")
     for name, value in fit.facts.items():
-        print(f"  {name:<18} {value}")
+        _show(f"  {name:<18} {value}")
     if fit.shared:
-        print(
+        _show(
             f"{len(fit.shared)} names share their weight with another: "
             + ", ".join(f"{a} / {b}" for a, b in list(fit.shared.items())[:5])
         )
     outputs = len(fit.intercept)
     shown = range(min(outputs, 6))
     heads = ["weight"] if outputs == 1 else labels or [f"output {r}" for r in range(outputs)]
-    print(f"\n{'feature':<32}" + "".join(f"{heads[r][:12]:>14}" for r in shown) + ("  …" if outputs > 6 else ""))
-    print(f"{'(intercept)':<32}" + "".join(f"{fit.intercept[r]:>14.6g}" for r in shown))
+    _show("")
+    _show(f"{'feature':<32}" + "".join(f"{heads[r][:12]:>14}" for r in shown) + ("  …" if outputs > 6 else ""))
+    _show(f"{'(intercept)':<32}" + "".join(f"{fit.intercept[r]:>14.6g}" for r in shown))
     for i, p in enumerate(order.tolist()):
-        print(f"{fit.name(p)[:31]:<32}" + "".join(f"{W[i, r]:>14.6g}" for r in shown))
+        _show(f"{fit.name(p)[:31]:<32}" + "".join(f"{W[i, r]:>14.6g}" for r in shown))
+
+
+def _show(words: str) -> None:
+    """Print a line; characters that a terminal would obey are written as escapes."""
+    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in words))
 
 
 def export(options: argparse.Namespace) -> None:

@@ -14,9 +14,9 @@ INTERRUPTED = 130
 _state = {"works": False, "told": False}
 
 
-def working() -> None:
-    """Say that there is something to finish: the next Ctrl-C raises KeyboardInterrupt."""
-    _state["works"] = True
+def working(works: bool = True) -> None:
+    """Say whether there is something to finish: then the next Ctrl-C raises KeyboardInterrupt."""
+    _state["works"] = works
 
 
 def tell() -> int:

@@ -210,7 +210,7 @@ class Model:
     def weights_of(self, places: Array) -> Array:
         """Return the weights of some entries of `features`, one row per feature and one column per output."""
         cells = len(places) * len(self.intercept)
-        if cells > 1 << 30:
+        if cells > max(CELLS, 256 * len(self.value)):
             raise ValueError(f"{cells:,} weights, nearly all of them zero, are too many to write down one by one.")
         lengths = np.diff(self.starts)[places]
         entries = np.arange(lengths.sum()) + np.repeat(self.starts[:-1][places] - np.cumsum(lengths) + lengths, lengths)
