@@ -15,7 +15,7 @@ from gossamer.cli.arguments import main
 
 ROOT = Path(__file__).parents[1]
 PACKAGE, CORE = ROOT / "src" / "gossamer", ROOT / "core"
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "README.md"]
 MAP, GLOSSARY, PERFORMANCE = (ROOT / "docs" / f"{name}.md" for name in ("architecture", "glossary", "performance"))
 
 SPAN = re.compile(r"`([^`\n]+)`")

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[1]
 CORE, PACKAGE, TESTS = ROOT / "core", ROOT / "src" / "gossamer", ROOT / "tests"
 
 VOCABULARY = {"losses", "penalties", "groups", "projections", "schedules", "methods", "metrics"}
-FOUNDATION = {"validation", "registry"}
+FOUNDATION = {"validation", "registry", "output"}
 
 
 def longer_than(lines, folder, pattern):

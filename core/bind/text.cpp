@@ -119,7 +119,7 @@ void bind_text(nb::module_& m) {
       .def_prop_ro("base", &SvmlightParser::base);
 
   nb::class_<NameTable>(m, "NameTable")
-      .def(nb::init<int, std::int32_t>(), "bits"_a, "most"_a)
+      .def(nb::init<int, std::int32_t, bool>(), "bits"_a, "most"_a, "keep"_a = true)
       .def_prop_ro("bits", &NameTable::bits)
       .def("__len__", &NameTable::size)
       .def(

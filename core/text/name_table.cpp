@@ -60,8 +60,11 @@ std::uint64_t hash_of(std::string_view s, bool roomy) {
   return mix(h ^ rest);
 }
 
-NameTable::NameTable(int bits, std::int32_t most)
-    : bits_(checked(bits)), most_(most), slots_(std::size_t{1} << (bits ? bits : 10)) {}
+NameTable::NameTable(int bits, std::int32_t most, bool keep)
+    : bits_(checked(bits)),
+      most_(most),
+      keep_(keep || !bits),
+      slots_(keep_ ? std::size_t{1} << (bits ? bits : 10) : std::size_t{0}) {}
 
 std::unique_lock<std::timed_mutex> NameTable::hold() {
   std::unique_lock lock(mutex_, std::defer_lock);
@@ -81,6 +84,7 @@ std::int32_t NameTable::number_of(std::string_view name) {
 std::string NameTable::name(std::int32_t number) {
   auto lock = hold();
   if (!bits_) return std::string(kept(static_cast<std::size_t>(number)));
+  if (!keep_) return {};
   const Slot& slot = slots_[static_cast<std::size_t>(number)];
   return slot.place ? std::string(kept(slot.place - 1)) : std::string();
 }
@@ -135,8 +139,9 @@ NameTable::Slot NameTable::keep(std::uint64_t hash, std::string_view prefix, std
 }
 
 std::int32_t NameTable::hashed(std::uint64_t hash, std::string_view prefix, std::string_view name) {
-  Slot& slot = slots_[place(hash)];
   const auto number = static_cast<std::int32_t>(place(hash));
+  if (!keep_) return number;
+  Slot& slot = slots_[place(hash)];
   if (slot.place == 0) {
     slot = keep(hash, prefix, name);
   } else if (slot.hash != hash && !slot.shared) {

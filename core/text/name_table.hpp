@@ -23,15 +23,17 @@ std::uint64_t hash_of(std::string_view s, bool roomy = false);
 
 class NameTable {
  public:
-  // bits = 0: exact, at most `most` names.
-  NameTable(int bits, std::int32_t most);
+  // bits = 0: exact, at most `most` names. Without `keep`, hashed names are not kept, which takes no memory.
+  NameTable(int bits, std::int32_t most, bool keep = true);
 
   int bits() const { return bits_; }
   // The number of numbers: all possible ones, or as many as there are names.
   std::int64_t size() const { return bits_ ? std::int64_t{1} << bits_ : static_cast<std::int64_t>(starts_.size()) - 1; }
 
   // Starts to fetch the table entry of a name with this hash.
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[place(hash)]); }
+  void prefetch(std::uint64_t hash) const {
+    if (keep_) __builtin_prefetch(&slots_[place(hash)]);
+  }
   // The number of prefix + name, which have this hash, or -1 if there are too many names. Call it within `hold`.
   std::int32_t number(std::string_view prefix, std::string_view name, std::uint64_t hash) {
     return bits_ ? hashed(hash, prefix, name) : exact(hash, prefix, name);
@@ -62,6 +64,7 @@ class NameTable {
   };
   int bits_;
   std::int32_t most_;
+  bool keep_;
   std::timed_mutex mutex_;
   const long process_ = process_id();
   Zeros<Slot> slots_;                                     // hashed: by number; exact: an open table

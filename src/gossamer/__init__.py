@@ -3,10 +3,10 @@
 A problem has three parts: a loss, a penalty (or set), and a method or solver. Public names load when first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in `typing`, which takes longer to load than everything else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from gossamer.batch.cv import *
     from gossamer.batch.estimators import *
     from gossamer.batch.solvers import *
@@ -57,7 +57,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = list(_HOME_OF)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name in _HOMES:
         return import_module(f"{__name__}.{name}")
     if name not in _HOME_OF:

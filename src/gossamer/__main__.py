@@ -1,5 +1,5 @@
 """`python -m gossamer` is the command `gossamer`."""
 
-from gossamer.cli.arguments import command
+from gossamer.cli.start import command
 
 command()

@@ -204,7 +204,7 @@ def test_a_broken_checkpoint_is_refused(tmp_path):
     out = str(tmp_path / "m.gsm")
     assert cli.main(["train", str(data), "-o", out, "-q", "--checkpoint", str(tmp_path)]) == 1
     file_format.write(tmp_path / NAME, {"schema": "checkpoint 1", "state": {"dict": {"settings": {"dict": {}}}}}, {})
-    with pytest.raises(file_format.FileError, match="the checkpoint is corrupt"):
+    with pytest.raises(file_format.FileError, match="the learner is missing"):
         Checkpoint(tmp_path, 1, {}).resume(Streaming(Problem(*_parts())), _source(data))
 
 

@@ -238,6 +238,28 @@ def test_inspect(trained, capsys):
     assert sizes == sorted(sizes, reverse=True)
 
 
+def test_inspect_shows_hostile_names_as_escapes(tmp_path, capsys):
+    name = "\x1b]0;title\x07\u202e\n(intercept)"
+    made = gs.Model.of(gs.OnlineRegressor(alpha=0.0, method=gs.Fobos(1.0)).fit([[2.0]], [1.0]))
+    gs.save(gs.Model(**{**vars(made), "names": [name]}), tmp_path / "m.gsm")
+    assert cli.main(["inspect", str(tmp_path / "m.gsm")]) == 0
+    words = capsys.readouterr().out
+    assert all(c.isprintable() for c in words.replace("\n", ""))
+    assert r"\x1b]0;title\x07\u202e\n" in words
+
+
+def test_a_model_says_which_data_it_can_read(trained, tmp_path, capsys):
+    table = tmp_path / "a.csv"
+    table.write_text("x,target\n1,2\n2,3\n")
+    assert cli.main(["predict", str(trained), str(table), "--format", "csv"]) == 1
+    assert "The model learned from svmlight; csv cannot be read in the same way" in capsys.readouterr().err
+    of_table = str(tmp_path / "t.gsm")
+    assert cli.main(["train", str(table), "-o", of_table, "-q", "--loss", "squared", "--alpha", "1e-3"]) == 0
+    assert cli.main(["predict", of_table, str(tmp_path / "a.svm")]) == 1
+    assert "The model learned from a table with named columns; svmlight cannot be read" in capsys.readouterr().err
+    assert cli.main(["predict", of_table, str(table), "--format", "csv"]) == 0
+
+
 def test_export(trained, tmp_path, capsys):
     assert cli.main(["export", str(trained), "--to", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["kind"] == "binary"

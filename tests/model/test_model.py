@@ -280,7 +280,7 @@ def test_writing_leaves_the_old_file_whole(tmp_path, monkeypatch):
     path = tmp_path / "m.gsm"
     gs.save(FITTED["binary"], path)
     before = path.read_bytes()
-    monkeypatch.setattr(file_format.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         gs.save(FITTED["multinomial"], path)
     assert path.read_bytes() == before
@@ -421,6 +421,21 @@ def test_onnx(estimator):
     assert_array_equal(got["label"], made.predict(DATA))
     name = "probabilities" if made.probabilistic else "scores"
     assert_allclose(got[name], expected_of(made), atol=1e-6)
+
+
+def test_onnx_where_no_class_has_a_chance():
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    a = [np.array(x) for x in ([0], [0, 3], [0, 1, 2], [-1e3, -2e3, -3e3], [0.0, 0.0, 0.0])]
+    made = gs.Model("one_vs_rest", gs.Exponential(), np.array([1, 2, 3]), 1, *a)
+    data = np.array([[1.0], [-1.0], [0.0]])
+    session = runtime.InferenceSession(exports.to_onnx(made), providers=["CPUExecutionProvider"])
+    label, chances = session.run(None, {"X": data})
+    assert_array_equal(label, made.predict(data))
+    assert_allclose(chances, made.predict_proba(data), atol=1e-9)
+    large = gs.Model("one_vs_rest", gs.Exponential(), np.array([1, 2, 2**63], np.uint64), 1, *a)
+    with pytest.raises(ValueError, match="up to 2"):
+        exports.to_onnx(large)
 
 
 def test_a_bad_name_or_layout():

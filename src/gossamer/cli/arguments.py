@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
 import os
 import sys
 from typing import Any
 
 import gossamer
-from gossamer import sources
+from gossamer import output, sources
+from gossamer.cli import start
+from gossamer.sources import files
 
 EXAMPLES = """examples:
   gossamer train clicks.svm.gz -o clicks.gsm
@@ -28,23 +29,30 @@ exit codes: 0 success, 1 invalid data or model, 2 usage error, 130 interrupted
 """
 
 
-OK, FAILED, INTERRUPTED = 0, 1, 130  # argparse exits with 2
+OK, FAILED = 0, 1  # argparse exits with 2
 
 
 def train(options: argparse.Namespace) -> int:
     """Learn a model from files."""
+    quarantined = options.on_error[1:2] if options.on_error else []
+    _check_outputs([options.output, options.report, *quarantined], options.data)
     with contextlib.closing(sources.source(options.data, options.format, **_reading(options))) as rows:
         if options.checkpoint is None or _is_empty(options.checkpoint):
             rows.begin()
         from gossamer.cli import commands
 
-        return INTERRUPTED if commands.train(options, rows) else OK
+        start.working()
+        return start.INTERRUPTED if commands.train(options, rows) else OK
 
 
 def predict(options: argparse.Namespace) -> int:
     """Write the predictions of a model, one line per row."""
+    options.output = None if options.output == files.STDIN else options.output
+    quarantined = options.on_error[1:2] if options.on_error else []
+    _check_outputs([options.output, *quarantined], [options.model, *options.data])
     from gossamer.cli import commands
 
+    start.working()
     commands.predict(options, _reading(options) | ({"format": options.format} if options.format else {}))
     return OK
 
@@ -59,6 +67,8 @@ def inspect(options: argparse.Namespace) -> int:
 
 def export(options: argparse.Namespace) -> int:
     """Export a model to another language."""
+    options.output = None if options.output == files.STDIN else options.output
+    _check_outputs([options.output], [options.model])
     from gossamer.cli import commands
 
     commands.export(options)
@@ -71,6 +81,26 @@ def demo(options: argparse.Namespace) -> int:
 
     demonstration.show()
     return OK
+
+
+def _check_outputs(outputs: list[str | None], inputs: list[str]) -> None:
+    """Raise unless these files can be written, and are neither each other nor one of the files that are read."""
+    read = {os.path.realpath(path) for path in files.expanded(inputs) if path != files.STDIN}
+    written = set()
+    start.working()  # a check makes a file and removes it
+    for path in outputs:
+        if path is None:
+            continue
+        if path == files.STDIN:
+            raise ValueError("A model is a file: '-', standard output, is for predict and export.")
+        output.check(path)
+        real = os.path.realpath(path)
+        if real in read:
+            raise ValueError(f"{path!r} would replace a file that is read; choose another name.")
+        if real in written:
+            raise ValueError(f"{path!r} is named for two files; choose another name.")
+        written.add(real)
+    start.working(False)
 
 
 def _is_empty(folder: str) -> bool:
@@ -269,8 +299,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
-        return INTERRUPTED
+        return start.tell()
     except BrokenPipeError:
         sys.stderr.close()
         return FAILED
@@ -282,16 +311,3 @@ def main(arguments: list[str] | None = None) -> int:
             print(json.dumps({"error": words}))
         sys.stderr.write(f"gossamer {options.command}: {words}\n")
         return FAILED
-
-
-def command() -> None:
-    """Run as a process of its own and exit without freeing all modules, which takes a tenth of a short run."""
-    gc.set_threshold(100_000)  # imports make many objects and no garbage
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no command needs BLAS, and starting its threads takes time
-    code = main()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (BrokenPipeError, ValueError):  # the reading end of the pipe is closed, or `main` closed ours
-        code = FAILED
-    os._exit(code)

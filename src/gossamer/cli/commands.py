@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import losses, methods, penalties
+from gossamer import losses, methods, output, penalties
+from gossamer.cli import start
 from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Meter
 from gossamer.cli.run import fitted, measured, run
@@ -83,7 +84,7 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     facts = {"penalty": options.penalty, "alpha": strategy.alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
     if options.checkpoint is not None:
-        checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options))
+        checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options), getattr(rows, "paths", None))
     show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)
     interrupted = False
     try:
@@ -184,9 +185,7 @@ def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
     with contextlib.ExitStack() as stack:
         out: Any = sys.stdout
         if options.output is not None:
-            from pathlib import Path
-
-            out = stack.enter_context(Path(options.output).open("w", encoding="utf-8"))
+            out = stack.enter_context(output.replaced(options.output, "w"))
         for block, z in fit.each_scores(options.data, **reading):
             out.writelines(_answer_lines(fit, block, z, options))
             count += len(block)
@@ -230,46 +229,46 @@ def inspect(options: argparse.Namespace) -> None:
         return
     labels = [] if fit.classes is None else [str(c) for c in fit.classes.tolist()]
     shortened = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
-    print(f"{fit.kind} model, {type(fit.loss).__name__} loss" + (f", classes {shortened}" if labels else ""))
-    print(f"{len(fit.features):,} of {fit.n_features:,} features have weights")
+    _show(f"{fit.kind} model, {type(fit.loss).__name__} loss" + (f", classes {shortened}" if labels else ""))
+    _show(f"{len(fit.features):,} of {fit.n_features:,} features have weights")
     for name, value in fit.facts.items():
-        print(f"  {name:<18} {value}")
+        _show(f"  {name:<18} {value}")
     if fit.shared:
-        print(
+        _show(
             f"{len(fit.shared)} names share their weight with another: "
             + ", ".join(f"{a} / {b}" for a, b in list(fit.shared.items())[:5])
         )
     outputs = len(fit.intercept)
     shown = range(min(outputs, 6))
     heads = ["weight"] if outputs == 1 else labels or [f"output {r}" for r in range(outputs)]
-    print(f"\n{'feature':<32}" + "".join(f"{heads[r][:12]:>14}" for r in shown) + ("  …" if outputs > 6 else ""))
-    print(f"{'(intercept)':<32}" + "".join(f"{fit.intercept[r]:>14.6g}" for r in shown))
+    _show("")
+    _show(f"{'feature':<32}" + "".join(f"{heads[r][:12]:>14}" for r in shown) + ("  …" if outputs > 6 else ""))
+    _show(f"{'(intercept)':<32}" + "".join(f"{fit.intercept[r]:>14.6g}" for r in shown))
     for i, p in enumerate(order.tolist()):
-        print(f"{fit.name(p)[:31]:<32}" + "".join(f"{W[i, r]:>14.6g}" for r in shown))
+        _show(f"{fit.name(p)[:31]:<32}" + "".join(f"{W[i, r]:>14.6g}" for r in shown))
+
+
+def _show(words: str) -> None:
+    """Print a line; characters that a terminal would obey are written as escapes."""
+    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in words))
 
 
 def export(options: argparse.Namespace) -> None:
     """Export a model to another language."""
-    from pathlib import Path
-
     from gossamer.model import exports
 
     fit = load(options.model)
     if options.to == "onnx":
         data = exports.to_onnx(fit)
-        if options.output is None:
-            sys.stdout.buffer.write(data)
-        else:
-            Path(options.output).write_bytes(data)
-        return
-    if options.to == "sql":
-        text = exports.to_sql(fit, options.table, options.layout, options.key)
+    elif options.to == "sql":
+        data = exports.to_sql(fit, options.table, options.layout, options.key).encode()
     else:
-        text = exports.to_c(fit, options.name) if options.to == "c" else exports.to_json(fit) + "\n"
+        data = (exports.to_c(fit, options.name) if options.to == "c" else exports.to_json(fit) + "\n").encode()
+    start.working()
     if options.output is None:
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(data)
     else:
-        Path(options.output).write_text(text, encoding="utf-8")
+        output.write(options.output, [data])
 
 
 def _classes(words: str) -> Any:

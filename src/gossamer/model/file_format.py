@@ -12,16 +12,15 @@ says which. Reading checks every length and type before it is used.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import zlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from gossamer import output
 from gossamer.validation import Array
 
 MAGIC, CRASH_MAGIC = b"gossamer", b"gossckpt"
@@ -50,32 +49,21 @@ SUMS = {MAGIC: (32, _sha256), CRASH_MAGIC: (4, _crc32)}  # length and function o
 
 
 def write(path: Any, header: dict[str, Any], arrays: dict[str, Array], magic: bytes = MAGIC) -> None:
-    """Write a file so that at any time, even after a crash, either the old or the new one is there, complete."""
-    path = os.fspath(path)
+    """Write a file, whole or not at all (see `output.replaced`)."""
     kept = {name: np.ascontiguousarray(a).astype(a.dtype.newbyteorder("<"), copy=False) for name, a in arrays.items()}
     listed = [[name, a.dtype.str, len(a)] for name, a in kept.items()]
     words = json.dumps(header | {"arrays": listed}, ensure_ascii=False, allow_nan=False).encode()
     parts: list[Any] = [magic, len(words).to_bytes(8, "little"), words, *(a.data for a in kept.values())]
     parts.append(SUMS[magic][1](parts))
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}")
-    try:
-        with open(temporary, "xb") as file:
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    if hasattr(os, "O_DIRECTORY"):
-        at = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)
+    output.write(path, parts)
+
+
+def _is_type(word: Any) -> bool:
+    return isinstance(word, str) and word in TYPES
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")
 
 
 def read(path: Any) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -101,17 +89,18 @@ def parse(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     if length > len(body) - start:
         raise FileError("the header is longer than the file.")
     try:
-        header = json.loads(bytes(body[start : start + length]).decode("utf-8"))
+        header = json.loads(bytes(body[start : start + length]).decode("utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise FileError("the header is not JSON.") from None
     if not isinstance(header, dict) or not isinstance(header.get("arrays"), list):
         raise FileError("the header does not list the arrays.")
     at, arrays = start + length, {}
     for entry in header["arrays"]:
-        if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[0], str) and entry[1] in TYPES):
+        if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[0], str) and _is_type(entry[1])):
             raise FileError("the header describes an invalid array.")
         name, kind, count = entry
-        size = count * np.dtype(kind).itemsize if isinstance(count, int) and count >= 0 else -1
+        sound = isinstance(count, int) and not isinstance(count, bool) and count >= 0
+        size = count * np.dtype(kind).itemsize if sound else -1
         if not 0 <= size <= len(body) - at or name in arrays:
             raise FileError(f"the array {name!r} does not fit into the file.")
         arrays[name] = np.frombuffer(body[at : at + size], np.dtype(kind)).astype(np.dtype(kind).newbyteorder("="))

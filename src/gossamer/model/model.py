@@ -12,7 +12,7 @@ import numpy as np
 
 from gossamer import __version__, _core, losses, sources
 from gossamer.estimators.targets import Targets
-from gossamer.model import file_format
+from gossamer.model import file_format, schema
 from gossamer.registry import record, settings
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
@@ -24,6 +24,7 @@ __all__ = ["Model", "load", "save"]
 SCHEMA = 1  # version of the header; older files still load
 KINDS = ("binary", "multiclass", "one_vs_rest", "multilabel", "regression")
 CELLS = 1 << 24  # scores computed at a time, which bounds the memory for many classes
+LEAST, MOST = -(1 << 63), (1 << 64) - 1  # classes that are whole numbers
 _ARRAYS = {"features": np.int64, "starts": np.int64, "output": np.int32, "value": np.float64, "intercept": np.float64}
 
 
@@ -121,7 +122,11 @@ class Model:
 
     def _opened(self, data: Any, options: dict[str, Any]) -> tuple[Source, Model]:
         """Return data as a source, and this model with its features numbered as in the source."""
-        rows = data if isinstance(data, Source) else sources.again(data, self.input, need_labels=False, **options)
+        rows = data
+        if not isinstance(data, Source):
+            rows = sources.again(data, self.input, need_labels=False, **options)
+            if rows.names is not None:
+                rows.names.forget()  # memory follows the data, not the number of bits in a file
         if isinstance(rows, Matrices) and rows.features not in (None, self.n_features):
             raise ValueError(f"The data has {rows.features} columns; the model has {self.n_features} features.")
         return rows, self.renumbered(rows.recall(self.features, self.names))
@@ -204,7 +209,7 @@ class Model:
     def weights_of(self, places: Array) -> Array:
         """Return the weights of some entries of `features`, one row per feature and one column per output."""
         cells = len(places) * len(self.intercept)
-        if cells > 1 << 30:
+        if cells > max(CELLS, 256 * len(self.value)):
             raise ValueError(f"{cells:,} weights, nearly all of them zero, are too many to write down one by one.")
         lengths = np.diff(self.starts)[places]
         entries = np.arange(lengths.sum()) + np.repeat(self.starts[:-1][places] - np.cumsum(lengths) + lengths, lengths)
@@ -285,7 +290,9 @@ def save(model: Any, path: Any) -> None:
         "input": m.input,
         "facts": _finite(m.facts),
     }
-    file_format.write(path, header, {name: getattr(m, name).astype(kind) for name, kind in _ARRAYS.items()})
+    arrays = {name: getattr(m, name).astype(kind) for name, kind in _ARRAYS.items()}
+    checked(header | {"arrays": []}, arrays)  # what is written can be loaded
+    file_format.write(path, header, arrays)
 
 
 def load(path: Any) -> Model:
@@ -313,26 +320,22 @@ def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
             f"this is not a model file, or it has a later version (written by gossamer {header.get('library')!r}); "
             f"this is gossamer {__version__}."
         )
+    schema.check(header, HEADER)
     for name, kind in _ARRAYS.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise file_format.FileError(f"the array {name!r} is missing or of another type.")
     a, k = arrays, len(arrays["intercept"])
-    width: Any = header.get("n_features")
-    _require(isinstance(width, int) and 0 <= width <= 2**31 and not isinstance(width, bool), "number of features")
-    _require(header.get("kind") in KINDS and k >= 1, "kind of model")
+    width, names = header["n_features"], header["names"]
+    _require(k >= 1, "kind of model")
     f, s = a["features"], a["starts"]
     _require(len(f) == 0 or (f[0] >= 0 and f[-1] < width and bool((np.diff(f) > 0).all())), "features")
     increasing = len(s) == len(f) + 1 and s[0] == 0 and bool((np.diff(s) >= 0).all())
     _require(increasing and s[-1] == len(a["value"]) == len(a["output"]), "places of the weights")
     _require(len(a["output"]) == 0 or (a["output"].min() >= 0 and a["output"].max() < k), "outputs of the weights")
     _require(bool(np.isfinite(a["value"]).all()) and bool(np.isfinite(a["intercept"]).all()), "weights")
-    names: Any = header.get("names")
-    shared: Any = header.get("shared")
-    _require(names is None or (_strings(names) and len(names) == len(f)), "names of the features")
-    _require(isinstance(shared, dict) and _strings(list(shared.values())), "shared names")
-    _require(isinstance(header.get("flat"), bool), "shape of the predictions")
-    _require(all(isinstance(header.get(n), dict) for n in ("input", "facts")), "input or facts")
-    loss, classes = _loss_of(header.get("loss")), _classes_of(header.get("classes"))
+    _require(names is None or len(names) == len(f), "names of the features")
+    _check_input(header["input"], f, names)
+    loss, classes = _loss_of(header["loss"]), classes_of(header["classes"])
     expected = {"binary": 2 if k == 1 else -1, "regression": 0}.get(header["kind"], k)
     _require((0 if classes is None else len(classes)) == expected, "number of classes")
     _require(header["kind"] != "regression" or not header["flat"] or k == 1, "shape of the predictions")
@@ -350,19 +353,78 @@ def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
         a["intercept"],
         names,
         header["flat"],
-        shared,
+        header["shared"],
         header["input"],
         header["facts"],
     )
 
 
+# What the header holds: what each field is called in messages, and what it must be.
+
+_NAME = schema.maybe(schema.text)
+_NAMES = schema.listed(schema.text, distinct=True)
+_DELIMITER = schema.Rule("a tab or a printable character", lambda v: schema.is_delimiter(v))
+COLUMNS: schema.Table = {
+    "target": ("target column", _NAME),
+    "weight": ("weight column", _NAME),
+    "numbers": ("columns of numbers", schema.maybe(_NAMES)),
+    "categories": ("columns of categories", _NAMES),
+    "bits": ("bits of the hash", schema.whole(0, 30)),
+    "one_hot": ("one-hot setting", schema.flag),
+}
+_FORMAT = {"format": ("format", schema.one_of(*sources.FORMATS))}
+INPUT: dict[str | None, schema.Table] = {  # by format; None is a data frame or a matrix
+    None: COLUMNS,
+    "svmlight": _FORMAT | {"zero_based": ("zero_based setting", schema.flag)},
+    "vw": _FORMAT | {"bits": COLUMNS["bits"]},
+    "csv": _FORMAT | COLUMNS | {"header": ("header setting", schema.flag), "delimiter": ("delimiter", _DELIMITER)},
+    "arrow": _FORMAT | COLUMNS,
+}
+_PLAIN_CLASS = schema.Rule(
+    f"a string, true or false, a finite number, or a whole number from {LEAST} to {MOST}",
+    lambda v: (
+        schema.is_text(v)
+        or isinstance(v, bool)
+        or (LEAST <= v <= MOST if isinstance(v, int) else isinstance(v, float) and math.isfinite(v))
+    ),
+)
+_CLASSES = schema.listed(_PLAIN_CLASS, distinct=True)
+HEADER: schema.Table = {
+    "schema": ("version", schema.one_of(SCHEMA)),
+    "library": ("version of the library", schema.text),
+    "kind": ("kind of model", schema.one_of(*KINDS)),
+    "loss": ("loss", schema.Rule("a list of a name and settings", lambda v: isinstance(v, list) and len(v) == 2)),
+    "classes": ("classes", schema.maybe(_CLASSES)),
+    "n_features": ("number of features", schema.whole(0, 2**31)),
+    "names": ("names of the features", schema.maybe(schema.listed(schema.text))),
+    "flat": ("shape of the predictions", schema.flag),
+    "shared": ("shared names", schema.mapped(schema.text)),
+    "input": ("input settings", schema.mapped(schema.anything)),
+    "facts": ("facts", schema.mapped(schema.anything)),
+    "arrays": ("arrays", schema.Rule("a list", lambda v: isinstance(v, list))),  # checked by `file_format`
+}
+
+
+def _check_input(given: dict[str, Any], features: Array, names: list[str] | None) -> None:
+    """Raise unless the settings can read data, and agree with the features and their names."""
+    if "format" in given:
+        schema.demand(given["format"], _FORMAT["format"][1], "format")
+    schema.check(given, INPUT[given.get("format")], every=False, where="input settings")
+    if given and given.get("format") not in ("svmlight", "vw"):
+        _require("numbers" in given and "categories" in given, "input settings (columns are missing)")
+    numbers, bits = given.get("numbers") or [], given.get("bits", 0)
+    exact = bits == 0 or given.get("one_hot", False)  # features are found by their names
+    if not exact and (given.get("categories") or given.get("format") == "vw"):
+        _require(len(features) == 0 or features[-1] < len(numbers) + (1 << bits), "features (beyond the hash)")
+    if names is not None:
+        known = zip(features.tolist(), names, strict=True)
+        _require(all(j >= len(numbers) or numbers[j] == name for j, name in known), "names of the columns")
+        _require(not (exact and schema.doubled(names)), "names of the features (one comes twice)")
+
+
 def _require(holds: Any, what: str) -> None:
     if not holds:
         raise file_format.FileError(f"invalid {what}: the model file is corrupt.")
-
-
-def _strings(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(v, str) for v in values)
 
 
 def _plain(value: Any) -> bool:
@@ -392,12 +454,12 @@ def is_code(loss: losses.Loss) -> ValueError:
 
 
 def _loss_of(words: Any) -> Any:
-    _require(isinstance(words, list) and len(words) == 2 and isinstance(words[1], dict), "loss")
     kind = losses.LOSSES.get(words[0]) if isinstance(words[0], str) else None
-    _require(kind is not None, "loss")
+    _require(kind is not None and isinstance(words[1], dict), "loss")
+    _require(all(map(schema.is_plain, words[1].values())), "settings of the loss")
     try:
         return kind(**words[1])  # type: ignore[misc]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise file_format.FileError("invalid settings of the loss: the model file is corrupt.") from None
 
 
@@ -412,16 +474,14 @@ def _classes_words(classes: Array | None) -> Any:
     return values
 
 
-def _classes_of(values: Any) -> Array | None:
+def classes_of(values: Any) -> Array | None:
+    """Return the classes in a list of JSON values, or None; raise `FileError` if they are not valid."""
     if values is None:
         return None
-    _require(isinstance(values, list) and len(values) > 0 and len({type(v) for v in values}) == 1, "classes")
-    _require(_plain(values[0]) and len(set(values)) == len(values), "classes")
+    schema.demand(values, _CLASSES, "classes")
+    _require(len(values) > 0 and len({type(v) for v in values}) == 1, "classes")
     if isinstance(values[0], str):  # in an array each takes the memory of the longest
         _require(len(values) * max(map(len, values)) <= CELLS, "classes")
-    try:
-        classes = np.array(values)
-    except OverflowError:
-        classes = np.array(values, dtype=object)
-    _require(classes.dtype.kind in "biufU", "classes")
+    classes = np.array(values)
+    _require(classes.dtype.kind in "biufU" and classes.tolist() == values, "classes")  # -1 and 2^63 have no common type
     return classes

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gossamer import output
 from gossamer.model.model import Model
 
 WIDTH, HEIGHT = 360, 200  # of a chart, about the size at which it is shown
@@ -59,7 +59,7 @@ def write(path: Any, fit: Model, history: Sequence[tuple[int, float]] = ()) -> N
     count = len(fit.features)
     parts += [f"<h2>The {TOP} largest weights</h2>" if count > TOP else "<h2>Weights</h2>", _weights(fit)]
     title = f"{fit.kind.replace('_', ' ').capitalize()} model, {type(fit.loss).__name__} loss"
-    Path(path).write_text(PAGE.format(title=escape(title), body="\n".join(parts)), encoding="utf-8")
+    output.write(path, [PAGE.format(title=escape(title), body="\n".join(parts)).encode()])
 
 
 def _table(rows: Sequence[tuple[str, Any]]) -> str:

@@ -25,6 +25,8 @@ FORMATS = {
     "arrow": ("tables", "Arrow", (".parquet", ".arrow", ".feather", ".ipc")),
 }
 
+TABLES = ("csv", "arrow")  # formats with named columns
+
 
 def source(data: Any, format: str | None = None, **options: Any) -> Source:
     r"""Return a source of blocks of rows.
@@ -72,8 +74,13 @@ def again(data: Any, settings: dict[str, Any], **options: Any) -> Source:
     """Return other data as a source that is read with the `settings` of an earlier one."""
     if not (is_paths(data) or is_table(data)):
         return source(data, **options)
-    table = is_table(data) or ("numbers" in settings and detect(files.expanded(data)[0]) != settings.get("format"))
-    if table:  # the same columns in another form
+    known, named, table = settings.get("format"), "numbers" in settings, is_table(data)
+    given = None if table else options.get("format") or (detect(files.expanded(data)[0]) if named else known)
+    if settings and given != known:
+        if named != (table or given in TABLES):
+            learned = "a table with named columns" if named else known
+            raise ValueError(f"The model learned from {learned}; {given or 'a table'} cannot be read in the same way.")
+        # the same columns in another form
         settings = {name: value for name, value in settings.items() if name not in ("format", "delimiter", "header")}
     return source(data, **(settings | options))
 

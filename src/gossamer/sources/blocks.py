@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from queue import Empty, Full, Queue
 from typing import TYPE_CHECKING, Any
 
+from gossamer import output
 from gossamer.registry import record
 
 if TYPE_CHECKING:  # NumPy is imported while the first blocks are read
@@ -176,7 +176,7 @@ class Rejects:
 
     def __init__(self, policy: Any = "stop") -> None:
         if isinstance(policy, tuple) and len(policy) == 2 and policy[0] == "quarantine":
-            self.path: str | None = os.fspath(policy[1])
+            self.path: str | None = output.target_of(policy[1])[0]
         elif policy in ("stop", "skip"):
             self.path = None
         else:

@@ -91,6 +91,10 @@ class Columns:
         result[category] = self.first + self.values.recall(features[category] - self.first, valued)
         return result
 
+    def forget(self) -> None:
+        """Keep no names of hashed features."""
+        self.values.forget()
+
     def settings(self) -> dict[str, Any]:
         """Return the settings that read other tables in the same way."""
         exact = self.values.bits == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
@@ -35,7 +36,21 @@ class FeatureNames:
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
-        self.table = _core.NameTable(bits, MOST)
+        self._keeps = True
+
+    @cached_property
+    def table(self) -> Any:
+        """The names in the core, which takes memory for all numbers if names are hashed and kept."""
+        try:
+            return _core.NameTable(self.bits, MOST, self._keeps)
+        except MemoryError:
+            raise MemoryError(
+                f"There is no memory for the names of 2^{self.bits} hashed features; use fewer bits (--bits)."
+            ) from None
+
+    def forget(self) -> None:
+        """Keep no names of hashed features: predictions need the numbers only. Call it before reading."""
+        self._keeps = False
 
     @property
     def size(self) -> int | None:
@@ -56,7 +71,7 @@ class FeatureNames:
 
     def name(self, number: int) -> str:
         """Return the first name with a number; "" if there is none."""
-        return decoded(self.table.name(number))
+        return decoded(self.table.name(number)) if number < len(self.table) else ""
 
     def other(self, number: int) -> str | None:
         """Return a second name with the number, or None."""

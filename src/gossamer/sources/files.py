@@ -100,6 +100,8 @@ class Input:
     def skip(self, n: int) -> None:
         """Skip n decompressed bytes."""
         if self.plain and rereadable(self.path):
+            if n > self.size:
+                raise ReadError(f"{self.path} is shorter than it was when the checkpoint was written.")
             self._buffered.seek(n)
             return
         while n > 0:

@@ -69,7 +69,9 @@ def to_onnx(model: Model) -> bytes:
             p = node("Concat", [rest, p], "both", axis=1)
         if model.kind == "one_vs_rest" and model.probabilistic:
             total = node("ReduceSum", [p, constant("axis", np.array([1], np.int64))], "total", keepdims=1)
-            p = node("Div", [p, total], "shares")
+            shares = node("Div", [p, total], "shares")
+            same = constant("same", np.full((1, k), 1.0 / k))  # if all of them are zero
+            p = node("Where", [node("Greater", [total, zero], "some"), shares, same], "chances")
         name = node("Identity", [p], "probabilities" if model.probabilistic else "scores")
         if model.kind == "multilabel":
             label = node("Cast", [node("Greater", [z, zero], "above")], "label", to=TensorProto.INT64)
@@ -89,6 +91,8 @@ def to_onnx(model: Model) -> bytes:
                 constants.append(values)
             else:
                 whole = model.classes.dtype.kind in "biu"
+                if whole and model.classes.max() > np.iinfo(np.int64).max:
+                    raise ValueError(f"ONNX has whole numbers up to 2^63 − 1; a class is {model.classes.max()}.")
                 constant("classes", model.classes.astype(np.int64 if whole else np.float64))
             label = node("Gather", ["classes", place], "label", axis=0)
             kind = TensorProto.STRING if words else TensorProto.INT64 if whole else TensorProto.DOUBLE

@@ -1,0 +1,293 @@
+"""The state of a run as a tree of JSON values and arrays, and back again, with every value checked.
+
+The vectors of the learner are checked by the learner itself when it takes them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from gossamer.model import schema
+from gossamer.model.file_format import FileError
+from gossamer.model.model import KINDS, classes_of
+from gossamer.online.old_state import converted
+from gossamer.online.strategies import PREFIX
+from gossamer.online.stream import Streaming
+from gossamer.sources.base import Source
+from gossamer.sources.blocks import Position
+from gossamer.sources.rows import Rows
+from gossamer.validation import Array
+
+SPARE = 1 << 20  # zeros that an array of the tree may have lost at its end
+DEEPEST = 12  # levels of the tree
+LARGEST = 1 << 31
+_OF_THE_COMMAND = ("method", "penalty", "setup", "targets", "strategy")  # rebuilt from the settings
+_EARLIER_NAMES = {"pace": "setting", "paces": "steps"}  # in older checkpoints
+
+
+def _counts(count: int, least: int = 0, most: int = 1 << 62) -> schema.Rule:
+    number = schema.whole(least, most)
+    needs = f"a list of {count} items, each {number.needs},"
+    return schema.Rule(needs, lambda v: schema.listed(number).holds(v) and len(v) == count)
+
+
+_FIELDS = schema.Rule("an object", lambda v: isinstance(v, dict))
+_NAMES = schema.listed(schema.text, distinct=True)
+_BYTES = schema.array(np.uint8)
+TREE: schema.Table = {
+    "settings": ("settings", schema.mapped(schema.anything)),
+    "position": ("position", _counts(4)),
+    "passes": ("number of passes", schema.whole(0, LARGEST)),
+    "seen": ("number of rows", schema.whole(0, 1 << 62)),
+    "rejects": ("bad lines", _counts(2)),
+    "source": ("state of reading", _FIELDS),
+    "width": ("number of features", schema.whole(0, LARGEST)),
+    "fixed": ("number of features", schema.maybe(schema.whole(0, LARGEST))),
+    "room": ("room for features and outputs", _counts(2, 0, LARGEST)),
+    "kind": ("kind of model", schema.one_of(*KINDS)),
+    "classes": ("classes", schema.maybe(schema.listed(schema.anything))),
+    "labels": ("labels so far", schema.maybe(schema.listed(schema.finite))),
+    "trainer": ("state of learning", _FIELDS),
+    "files": ("fingerprints", schema.listed(_FIELDS)),
+}
+SOURCE: schema.Table = {  # after the first block, of all formats; each has some of them
+    "base": ("number of the first feature", schema.one_of(-1, 0, 1)),
+    "columns": ("columns", _NAMES),
+    "delimiter": ("delimiter", schema.Rule("one character", schema.is_delimiter)),
+    "text_target": ("kind of target", schema.flag),
+    "target": ("target column", schema.maybe(schema.text)),
+    "numbers": ("columns of numbers", _NAMES),
+    "categories": ("columns of categories", _NAMES),
+    "names": ("names", _BYTES),
+    "classes": ("classes", _BYTES),
+}
+FILE: schema.Table = {
+    "path": ("path", schema.text),
+    "size": ("size of a file", schema.maybe(schema.whole(0, 1 << 62))),
+    "sum": ("checksum of a file", schema.maybe(schema.text)),
+    "changed": ("time of a file", schema.maybe(schema.whole(-(1 << 63), 1 << 63))),
+}
+ROWS: schema.Table = {  # of the first rows, while they decide on the step
+    "begins": ("first rows", schema.array(np.int64)),
+    "ends": ("first rows", schema.array(np.int64)),
+    "index": ("features of the first rows", schema.array(np.int32)),
+    "value": ("values of the first rows", schema.either(schema.array(np.float64), schema.array(np.float32))),
+    "y": ("labels of the first rows", schema.array(np.float64, 2)),
+    "weight": ("weights of the first rows", schema.maybe(schema.array(np.float64))),
+}
+
+
+# Saving
+
+
+def saved(stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> dict[str, Any]:
+    """Return the state of a run."""
+    classes, trainer = stream.trainer.targets.classes, stream.trainer
+    return {
+        "position": dataclasses.astuple(position),
+        "passes": passes,
+        "seen": seen,
+        "rejects": [source.rejects.count, source.rejects.size],
+        "source": source.state(),
+        "width": stream.width,
+        "fixed": stream.problem.features,
+        "room": [trainer.setup.features, trainer.setup.outputs],
+        "kind": trainer.targets.kind,
+        "classes": None if classes is None else classes.tolist(),
+        "labels": sorted(stream.labels) if stream.problem.assumed else None,
+        "trainer": {n: value for n, value in trainer.__getstate__().items() if n not in _OF_THE_COMMAND},
+    }
+
+
+def packed(value: Any, arrays: dict[str, Array]) -> Any:
+    """Return a tree of JSON values; its arrays are added to `arrays`."""
+    if isinstance(value, np.ndarray):
+        name = str(len(arrays))
+        flat = np.ascontiguousarray(value).reshape(-1)  # the learner's arrays are copies, so nothing writes to it
+        arrays[name] = flat[: len(flat) - _zeros_at_the_end(flat)]
+        return {"array": name, "shape": list(value.shape)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {"dict": {str(k): packed(v, arrays) for k, v in value.items()}}
+    if isinstance(value, (list, tuple)):
+        return {"list": [packed(v, arrays) for v in value]}
+    value = value.item() if isinstance(value, np.generic) else value
+    return {"float": repr(value)} if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _zeros_at_the_end(flat: Array) -> int:
+    """Return the number of zeros at the end: a learner has room for features that have not appeared yet."""
+    end, step = len(flat), 1 << 16
+    while end > 0 and step >= 1 << 10:
+        begin = max(end - step, 0)
+        if np.count_nonzero(flat[begin:end].view(f"u{flat.itemsize}")):
+            step //= 4
+        else:
+            end = begin
+    return len(flat) - end
+
+
+# Restoring
+
+
+def unpacked(value: Any, arrays: dict[str, Array], spare: int = SPARE, levels: int = DEEPEST) -> Any:
+    """Return the value of a tree of JSON values; an array gets back at most `spare` zeros at its end."""
+    if not isinstance(value, (dict, list)):
+        return value
+    if levels > 0 and isinstance(value, dict):
+        match value:
+            case {"array": str(name), "shape": [*shape]} if len(value) == 2:
+                return _whole(arrays.get(name), shape, spare)
+            case {"float": "inf" | "-inf" | "nan" as word} if len(value) == 1:
+                return float(word)
+            case {"list": [*items]} if len(value) == 1:
+                return [unpacked(v, arrays, spare, levels - 1) for v in items]
+            case {"dict": dict(items)} if len(value) == 1:
+                return {k: unpacked(v, arrays, spare, levels - 1) for k, v in items.items()}
+    raise FileError(f"invalid state: {schema.shown(value)} was found. The file is corrupt.")
+
+
+def _whole(kept: Array | None, shape: list[Any], spare: int) -> Array:
+    sound = kept is not None and 1 <= len(shape) <= 2 and _counts(len(shape)).holds(shape)
+    if kept is None or not sound or not 0 <= math.prod(shape) - len(kept) <= spare:
+        raise FileError(f"invalid array: the shape {schema.shown(shape)} does not fit it. The file is corrupt.")
+    whole = np.zeros(math.prod(shape), kept.dtype)
+    whole[: len(kept)] = kept
+    return whole.reshape(shape)
+
+
+def tree_of(state: Any, arrays: dict[str, Array]) -> dict[str, Any]:
+    """Return the tree of a checkpoint, each value of its type; the learner stays packed until its size is known."""
+    match state:
+        case {"dict": {"trainer": {"dict": {"learner": learner, **rest}}, **others}}:
+            tree = unpacked({"dict": others | {"trainer": {"dict": rest}}}, arrays)
+        case _:
+            raise FileError("invalid state: the learner is missing. The file is corrupt.")
+    tree.setdefault("files", [])  # older checkpoints have no fingerprints
+    tree.setdefault("labels", None)
+    schema.check(tree, TREE, where="state")
+    for about in tree["files"]:
+        schema.check(about, FILE, where="fingerprint")
+    tree["trainer"]["learner"] = learner
+    return tree
+
+
+def restored(stream: Streaming, source: Source, tree: dict[str, Any], arrays: dict[str, Array], most: int) -> Streaming:
+    """Return a stream with the saved state; nothing is changed. `most` bounds the number of features."""
+    problem, fixed, width = stream.problem, tree["fixed"], tree["width"]
+    features, outputs = tree["room"]
+    classes = classes_of(tree["classes"])
+    _require((classes is None) == (problem.loss.kind == "regression"), "classes")
+    named = problem.classes is None or problem.grow or tree["classes"] == problem.classes.tolist()
+    _require(named, "classes (not those of the command)")
+    for known in (problem.features, source.features if problem.features is None else None):
+        _require(known is None or fixed == known, "number of features (not that of the command)")
+    enough = features == fixed if fixed is not None else not problem.widens or features <= max(2 * width, 1 << 10)
+    _require(width <= features <= most and enough, "number of features")
+    labels = tree["labels"]
+    settled = dataclasses.replace(problem, features=fixed, classes=classes, assumed=labels is not None)
+    new = Streaming(settled, stream._reweigh)
+    new.labels = set(labels or ())
+    coded = new.coded_for(classes, outputs)
+    _require(coded.kind == tree["kind"] and coded.outputs == outputs, "kind of model")
+    new.width, new.trainer = width, new.made(features, coded)
+    state, saved = new.trainer.__getstate__(), _renamed(tree["trainer"])
+    _require(saved.keys() <= state.keys() - {*_OF_THE_COMMAND}, "state of learning")
+    room = sum(len(vector) for vector in state["learner"].values())
+    learner = unpacked(saved.pop("learner"), arrays, room)
+    _require(isinstance(learner, dict) and all(isinstance(v, np.ndarray) for v in learner.values()), "learner")
+    checks = {"setting": _setting, "decided": _decided, "repeats": _repeats, "buffer": _buffer}
+    for name, value in saved.items():
+        state[name] = checks[name](value, state[name], new)
+    try:
+        state["learner"] = converted(learner, state["learner"], features)
+        new.trainer.__setstate__(state)
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        RuntimeError,
+    ) as error:  # its vectors are of other types or sizes
+        raise FileError(f"invalid learner ({error}): the checkpoint is corrupt.") from None
+    return new
+
+
+def check_source(state: dict[str, Any], source: Source) -> dict[str, Any]:
+    """Return the saved state of a source, each value of its type, with the fields that this source has."""
+    fields = {name: SOURCE[name] for name in source.state()}
+    return schema.check(state, fields, where="state of reading")
+
+
+def _setting(value: Any, now: Any, stream: Streaming) -> Any:
+    """Return the step, or the strengths and their steps."""
+    if not dataclasses.is_dataclass(now):
+        _require(schema.is_number(value) and 0 < value < math.inf, "step")
+        return value
+    known = {f.name: getattr(now, f.name) for f in dataclasses.fields(now)}
+    _require(isinstance(value, dict), "step")
+    value = _renamed(value)
+    _require(value.keys() == known.keys(), "step")
+    for name, old in known.items():
+        if isinstance(old, np.ndarray):
+            given = schema.demand(value[name], schema.array(np.float64), "strengths or steps")
+            _require(given.shape == old.shape and bool((given >= 0).all() and np.isfinite(given).all()), "steps")
+        else:
+            schema.demand(value[name], schema.finite, "step")
+    return dataclasses.replace(now, **value)  # type: ignore[type-var]
+
+
+def _decided(value: Any, now: Any, stream: Streaming) -> int:
+    schema.demand(value, schema.whole(0, PREFIX), "number of rows that decided on the step")
+    return int(value)
+
+
+def _repeats(value: Any, now: Any, stream: Streaming) -> list[list[float]]:
+    spans = schema.demand(
+        value, schema.listed(schema.Rule("a pair", lambda v: isinstance(v, list) and len(v) == 2)), "repeats"
+    )
+    flat = [end for span in spans for end in span]
+    sound = all(map(schema.is_number, flat)) and all(end >= 0 for end in flat) and flat == sorted(flat)
+    _require(sound, "spans of repeated rows")
+    return [list(span) for span in spans]
+
+
+def _buffer(value: Any, now: Any, stream: Streaming) -> Rows | None:
+    """Return the first rows: CSR entries within the features, and targets as the coding makes them."""
+    if value is None:
+        return None
+    rows = Rows(**schema.check(value, ROWS, where="first rows"))
+    coded, n, y = stream.trainer.targets, len(rows.begins), rows.y
+    edges = (
+        np.stack([np.zeros(n, np.int64), rows.begins, rows.ends, np.full(n, len(rows.index))])
+        if len(rows.ends) == n
+        else None
+    )
+    _require(edges is not None and n <= PREFIX and bool((np.diff(edges, axis=0) >= 0).all()), "first rows")
+    _require(len(rows.value) == len(rows.index), "first rows")
+    rows.check(stream.trainer.setup.features)
+    _require(y.shape == (n, 1 if coded.kind == "multiclass" else coded.outputs), "labels of the first rows")
+    if coded.kind == "multiclass":
+        sound = bool(((y >= 0) & (y < coded.outputs) & (y == np.floor(y))).all())
+    elif coded.kind == "regression":
+        sound = bool(np.isfinite(coded.loss.check_targets(y)).all())
+    else:
+        sound = bool((np.abs(y) == 1).all())
+    _require(sound, "labels of the first rows")
+    weight = rows.weight
+    _require(weight is None or (len(weight) == n and bool(((weight > 0) & np.isfinite(weight)).all())), "weights")
+    return rows
+
+
+def _renamed(values: dict[str, Any]) -> dict[str, Any]:
+    return {_EARLIER_NAMES.get(name, name): value for name, value in values.items()}
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise FileError(f"invalid {what}: the checkpoint is corrupt.")
