@@ -44,8 +44,10 @@ def damage_rows() -> list[Row]:
         )
         for kind, n in cuts.items()
     ]
-    rows += [Row(f"a model file with a bit changed at {at}", lambda p=at: damaged(flip(p)), BAD) for at in
-             (0.0, 0.02, 0.2, 0.5, 0.8, 0.99, 1.0)]
+    rows += [
+        Row(f"a model file with a bit changed at {at}", lambda p=at: damaged(flip(p)), BAD)
+        for at in (0.0, 0.02, 0.2, 0.5, 0.8, 0.99, 1.0)
+    ]
     others = {
         "text": b"x,y\n1,2\n",
         "zeros": bytes(1000),
@@ -60,7 +62,9 @@ def damage_rows() -> list[Row]:
     rows += [
         Row("a model that is a folder", lambda: Path("f").mkdir() or gs.load("f"), raises(OSError, "f")),
         Row("a model that is not there", lambda: gs.load("nothing.gsm"), raises(OSError, "nothing.gsm")),
-        Row("predict with a model that is not there", lambda: run("predict", "n.gsm", write(table())), exits(1, "n.gsm")),
+        Row(
+            "predict with a model that is not there", lambda: run("predict", "n.gsm", write(table())), exits(1, "n.gsm")
+        ),
         Row("predict with a model that is text", lambda: run("predict", write("a"), write("b")), exits(1, "gossamer")),
     ]
     return rows
@@ -93,7 +97,15 @@ FIELDS: dict[str, list[Any]] = {
     "names": [[], [1, 2], "abc", {"a": 1}],
     "flat": ["yes", None, 3],
     "shared": [[], None, {"a": 1}],
-    "loss": [None, "logistic", ["logistic"], ["nonsense", {}], ["logistic", {"a": 1}], ["huber", {"delta": -1}], [{}, {}]],
+    "loss": [
+        None,
+        "logistic",
+        ["logistic"],
+        ["nonsense", {}],
+        ["logistic", {"a": 1}],
+        ["huber", {"delta": -1}],
+        [{}, {}],
+    ],
     "classes": [[], [0], [0, 0], [0, "a"], [[0], [1]], [10**400, 1], ["a" * 10, None], {"0": 1}, 3],
     "input": [None, [], 3],
     "facts": [None, []],
@@ -173,7 +185,14 @@ def with_input(changes: dict[str, Any]) -> int:
 
 
 def input_rows() -> list[Row]:
-    harmless = {"30 bits", "a header that is a word", "a block of 0", "need_labels", "an unknown format", "a format that is a list"}
+    harmless = {
+        "30 bits",
+        "a header that is a word",
+        "a block of 0",
+        "need_labels",
+        "an unknown format",
+        "a format that is a list",
+    }
     rows = []
     for kind, changes in INPUTS.items():
         must = Either((exits(1), exits(0))) if kind in harmless else exits(1)
@@ -243,7 +262,11 @@ def checkpoint_rows() -> list[Row]:
     for name, values in TREE.items():
         for value in values:
             rows.append(
-                Row(f"a checkpoint whose {name} is {json.dumps(value)[:40]}", partial(with_tree, put(name, value)), either)
+                Row(
+                    f"a checkpoint whose {name} is {json.dumps(value)[:40]}",
+                    partial(with_tree, put(name, value)),
+                    either,
+                )
             )
         rows.append(
             Row(f"a checkpoint without {name}", partial(with_tree, lambda t, n=name: t.pop(n)), exits(1, "checkpoint"))
@@ -259,7 +282,9 @@ def checkpoint_rows() -> list[Row]:
         "of text": lambda d: b"a,b\n1,2\n",
         "that is a model": lambda d: Path(model_file("other.gsm")).read_bytes(),
     }
-    rows += [Row(f"a checkpoint {kind}", partial(with_checkpoint, do), exits(1, "checkpoint")) for kind, do in damage.items()]
+    rows += [
+        Row(f"a checkpoint {kind}", partial(with_checkpoint, do), exits(1, "checkpoint")) for kind, do in damage.items()
+    ]
     return rows
 
 
@@ -278,7 +303,11 @@ def folder_rows() -> list[Row]:
     return [
         Row("a checkpoint of another strength", partial(resumed_with, "--alpha", "0.5"), exits(1, "alpha")),
         Row("a checkpoint of another loss", partial(resumed_with, "--loss", "hinge"), exits(1, "loss")),
-        Row("data that changed before the checkpoint", partial(resumed_after, lambda t: "1 1:9\n" + t), exits(1, "chang")),
+        Row(
+            "data that changed before the checkpoint",
+            partial(resumed_after, lambda t: "1 1:9\n" + t),
+            exits(1, "chang"),
+        ),
         Row("data that is shorter than at the checkpoint", partial(resumed_after, lambda t: t[:40]), exits(1)),
         Row(
             "data that has more rows than at the checkpoint",

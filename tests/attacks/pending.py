@@ -1,4 +1,7 @@
-"""Rows that fail today, each with the reason: strict expected failures. `runner.py --settle` removes those that pass."""
+"""Rows that fail today, each with the reason: strict expected failures, except races, whose reason begins so.
+
+`python tests/attacks/runner.py --settle` takes out those that pass.
+"""
 
 from __future__ import annotations
 

@@ -58,11 +58,11 @@ def serve() -> None:
     from attacks import planted, tables
 
     rows = {row.name: row for row in [*tables.ROWS, *planted.ROWS]}
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        answers.write(json.dumps(vars(_forked(rows[line.rstrip("\n")]))) + "\n")
-        answers.flush()
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)
+        for line in sys.stdin:
+            answers.write(json.dumps(vars(_forked(rows[line.rstrip("\n")]))) + "\n")
+            answers.flush()
 
 
 def _forked(row: Row) -> Outcome:
@@ -138,6 +138,7 @@ def main(words: list[str]) -> None:
     """Run the rows; print what fails, and which pending rows pass."""
     from attacks import pending, tables
 
+    started = time.monotonic()
     chosen = [row for row in tables.ROWS if not words or any(word in row.name for word in words)]
     runner, passing, failed = Runner(), [], 0
     for row in chosen:
@@ -148,11 +149,13 @@ def main(words: list[str]) -> None:
             passing += [row.name] * (row.name in pending.PENDING)
         elif row.name not in pending.PENDING or os.environ.get("SHOW_PENDING"):
             failed += 1
-            print(f"FAILED {row.name} ({took:.1f} s)\n  must: {row.must}\n  got:  {outcome}\n")
+            print(f"FAILED {row.name} ({took:.1f} s)\n  must: {row.must}\n  got:  {outcome}\n", flush=True)
     runner.close()
     waiting = [row.name for row in chosen if row.name in pending.PENDING]
     print(f"{len(chosen)} rows, {failed} failed, {len(waiting)} pending, of which {len(passing)} pass now:")
     print("".join(f"  {name}\n" for name in passing), end="")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{time.monotonic() - started:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processor time")
     if "--settle" in sys.argv:
         pending.remove(passing)
 

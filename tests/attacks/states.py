@@ -1,4 +1,4 @@
-"""States of learners that come from outside: by pickle, by `restore`, and through a checkpoint whose checksum is right."""
+"""States of learners that come from outside: by pickle, by `restore`, and through a checkpoint with a right checksum."""
 
 from __future__ import annotations
 
@@ -49,11 +49,9 @@ def first_number(value: float) -> Callable[[Any], Any]:
 
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "NaN": first_number(np.nan),
-    "infinity": first_number(np.inf),
     "-1": all_numbers(-1.0),
     "1e15": first_number(1e15),
     "1e270": all_numbers(1e270),
-    "a half": first_number(0.5),
     "nothing": lambda v: v[:0],
     "one more": lambda v: np.concatenate([v, [0.0]]),
     "reversed": lambda v: v[::-1].copy(),
@@ -72,18 +70,15 @@ def tampered(name: str, change: str, only: str = "") -> None:
         other = type(trainer).__new__(type(trainer))
         try:
             other.__setstate__(state)
-        except ValueError as error:
-            assert len(str(error)) > 15, f"{vector}: the error says nothing: {error}"
-            continue
-        model._trainer, model._read_once = other, type(model._read_once)()
-        try:
+            model._trainer, model._read_once = other, type(model._read_once)()
             check(model)
-            model.partial_fit(csr(), TWO)
+            model.partial_fit(csr(), TWO)  # what diverges here says so
             check(model)
         except AssertionError as error:
             raise AssertionError(f"{vector}: {error}") from None
-        except ValueError as error:  # what diverges says so
-            assert len(str(error)) > 15, f"{vector}: the error says nothing: {error}"
+        except ValueError as refusal:
+            if len(str(refusal)) < 15:
+                raise AssertionError(f"{vector}: the error says nothing: {refusal}") from None
 
 
 def learner_rows() -> list[Row]:
@@ -147,8 +142,7 @@ def attribute_rows() -> list[Row]:
     types = (ValueError, TypeError, KeyError, AttributeError, MemoryError)
     must = Either((raises(types), REFUSED_OR_SOUND))
     return [
-        Row(f"state of a trainer: {kind}", partial(with_state, change), must)
-        for kind, change in ATTRIBUTES.items()
+        Row(f"state of a trainer: {kind}", partial(with_state, change), must) for kind, change in ATTRIBUTES.items()
     ]
 
 

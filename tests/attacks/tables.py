@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from attacks import files, matrices, states, texts
+from attacks import commands, files, matrices, processes, states, texts
 
-ROWS = [*matrices.ROWS, *states.ROWS, *files.ROWS, *texts.ROWS]
+ROWS = [*matrices.ROWS, *states.ROWS, *files.ROWS, *texts.ROWS, *commands.ROWS, *processes.ROWS]

@@ -168,13 +168,31 @@ def compressed_rows() -> list[Row]:
         broken[len(broken) // 2 :] = bytes(b ^ 255 for b in broken[len(broken) // 2 :])
         rows += [
             Row(f"{kind}: whole", partial(train, whole, name="a.svm"), exits(0)),
-            Row(f"{kind}: cut in half", partial(train, whole[: len(whole) // 2], name="a.svm"), exits(1, "trunc", "corrupt")),
-            Row(f"{kind}: all but the last byte", partial(train, whole[:-1], name="a.svm"), exits(1, "trunc", "corrupt")),
+            Row(
+                f"{kind}: cut in half",
+                partial(train, whole[: len(whole) // 2], name="a.svm"),
+                exits(1, "trunc", "corrupt"),
+            ),
+            Row(
+                f"{kind}: all but the last byte", partial(train, whole[:-1], name="a.svm"), exits(1, "trunc", "corrupt")
+            ),
             Row(f"{kind}: the magic word only", partial(train, whole[:6], name="a.svm"), exits(1, "trunc", "corrupt")),
-            Row(f"{kind}: broken in the middle", partial(train, bytes(broken), name="a.svm"), exits(1, "corrupt", "trunc")),
+            Row(
+                f"{kind}: broken in the middle",
+                partial(train, bytes(broken), name="a.svm"),
+                exits(1, "corrupt", "trunc"),
+            ),
             Row(f"{kind}: a compressed empty file", partial(train, pack(b""), name="a.svm"), exits(1, "row")),
-            Row(f"{kind}: text after the end", partial(train, whole + b"1 1:1\n", name="a.svm"), Either((exits(0), exits(1)))),
-            Row(f"{kind}: a table cut short", partial(train, pack(table(400).encode())[:-9]), exits(1, "trunc", "corrupt")),
+            Row(
+                f"{kind}: text after the end",
+                partial(train, whole + b"1 1:1\n", name="a.svm"),
+                Either((exits(0), exits(1))),
+            ),
+            Row(
+                f"{kind}: a table cut short",
+                partial(train, pack(table(400).encode())[:-9]),
+                exits(1, "trunc", "corrupt"),
+            ),
         ]
     rows += [
         Row(
@@ -219,9 +237,17 @@ def source_rows() -> list[Row]:
         Row("read: no file", lambda: gs.read("none.svm"), raises(OSError, "none.svm")),
         Row("read: a pattern without files", lambda: gs.read("none*.svm"), raises(OSError, "none")),
         Row("read: an empty list of files", lambda: gs.read([]), raises(ValueError, "file")),
-        Row("read: on_error that is unknown", partial(read, "1 1:1\n", "a.svm", on_error="pray"), raises(ValueError, "pray")),
+        Row(
+            "read: on_error that is unknown",
+            partial(read, "1 1:1\n", "a.svm", on_error="pray"),
+            raises(ValueError, "pray"),
+        ),
         Row("read: bits of 99", partial(read, "1 | a\n", "a.vw", bits=99), raises(ValueError, "bits")),
-        Row("read: a block of -5", partial(read, svmlight(), "a.svm", block=-5), raises((ValueError, TypeError), "block")),
+        Row(
+            "read: a block of -5",
+            partial(read, svmlight(), "a.svm", block=-5),
+            raises((ValueError, TypeError), "block"),
+        ),
         Row("read: a block of one byte", block_of_one, SOUND),
         Row("read: Parquet that is text", partial(read, "hello", "a.parquet"), raises((ValueError, OSError))),
         Row("read: Arrow that is cut short", partial(read, b"ARROW1\x00\x00" + bytes(50), "a.arrow"), value),
@@ -229,7 +255,11 @@ def source_rows() -> list[Row]:
         Row("train: /dev/null", lambda: run("train", "/dev/null", "--format", "svmlight", "-o", "m"), exits(1)),
         Row("source: rows of different widths", lambda: different_widths(), raises(ValueError)),
         Row("source: an iterator that raises", lambda: failing_iterator(), raises(RuntimeError, "the data base")),
-        Row("source: an iterator of words", lambda: gs.OnlineClassifier().fit_source(iter(["a", "b"])), raises((ValueError, TypeError))),
+        Row(
+            "source: an iterator of words",
+            lambda: gs.OnlineClassifier().fit_source(iter(["a", "b"])),
+            raises((ValueError, TypeError)),
+        ),
         Row("source: twice from an iterator", lambda: twice_from_iterator(), raises(ValueError, "once")),
     ]
 
