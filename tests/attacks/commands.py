@@ -153,7 +153,7 @@ def device(path: str) -> None:
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 7))
     except PermissionError:
-        os.symlink("/dev/full", path)
+        Path(path).symlink_to("/dev/full")
 
 
 def socket(path: str) -> None:

@@ -1,4 +1,4 @@
-"""States of learners that come from outside: by pickle, by `restore`, and through a checkpoint with a right checksum."""
+"""States of learners that come from outside: by pickle, by `restore`, through a checkpoint with a right checksum."""
 
 from __future__ import annotations
 

@@ -29,13 +29,13 @@ def as_param(row):
     return pytest.param(row, id=row.name, marks=marks)
 
 
-@pytest.mark.parametrize("row", map(as_param, ROWS))
+@pytest.mark.parametrize("row", [as_param(row) for row in ROWS])
 def test_row(runner, row):
     outcome = runner.run(row)
     assert row.must.holds(outcome), f"\nmust: {row.must}\ngot:  {outcome}"
 
 
-@pytest.mark.parametrize("row", map(as_param, planted.ROWS))
+@pytest.mark.parametrize("row", [as_param(row) for row in planted.ROWS])
 def test_the_runner_notices(runner, row):
     outcome = runner.run(row)
     assert not row.must.holds(outcome)
