@@ -44,9 +44,9 @@ reproduce: .venv/installed .venv/dev
 SANITIZED := build/sanitize
 REPORTS := $(CURDIR)/$(SANITIZED)/report
 UNDER_SANITIZERS = PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc \
-  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(REPORTS) \
-  UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS) \
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1$(REPORTED) UBSAN_OPTIONS=print_stacktrace=1$(REPORTED) \
   LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)"
+sanitize: REPORTED := :log_path=$(REPORTS)
 sanitize: sanitized
 	$(UNDER_SANITIZERS) $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),tests) \
 	  || { cat $(REPORTS).*; false; }
@@ -56,13 +56,17 @@ sanitized: .venv/installed .venv/dev
 	  -Ccmake.define.GOSSAMER_SANITIZE=address,undefined -Cinstall.strip=false
 	rm -f $(REPORTS).*
 
-# Threads of the core under the thread sanitizer: readers, lanes, batch solvers, boosting, and predictions at once.
+# Tests of threads under the thread sanitizer: readers, lanes, batch solvers, boosting, and predictions at once. Only the
+# core is instrumented.
 THREADED := build/sanitize-threads
+THREADS := tests/foundation/test_races.py tests/foundation/test_threads.py tests/estimators/test_parallel.py
 sanitize-threads: .venv/installed .venv/dev
-	mkdir -p $(THREADED)
-	$(CXX) -std=c++20 -g -O1 -fsanitize=thread -Icore tests/foundation/races.cpp $(filter-out core/bind/%,$(wildcard core/*/*.cpp)) \
-	  -o $(THREADED)/races -pthread
-	TSAN_OPTIONS=halt_on_error=1 $(THREADED)/races
+	$(PIP) install -q . $(BUILD) --upgrade --target $(THREADED)/site -Cbuild-dir=$(THREADED)/cmake \
+	  -Ccmake.define.GOSSAMER_SANITIZE=thread -Cinstall.strip=false
+	PYTHONPATH=$(THREADED)/site OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=log_path=$(CURDIR)/$(THREADED)/report:exitcode=0 \
+	  LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so)" \
+	  $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(THREADS))
+	@! cat $(THREADED)/report.* 2>/dev/null
 
 # The parsers, then model files and checkpoints, then the readers, on hostile inputs, under the sanitizers; ARGS is how
 # many seconds each.
