@@ -6,7 +6,7 @@ CXX_FILES := $(wildcard core/*/*.hpp core/*/*.cpp tests/*/*.cpp)
 PIP := $(BIN)/pip --disable-pip-version-check
 BUILD := --no-build-isolation --no-deps -Ccmake.define.GOSSAMER_WERROR=ON
 
-.PHONY: demo test lint format docs-tables bench reproduce sanitize fuzz clean
+.PHONY: demo test lint format docs-tables bench reproduce sanitize sanitized sanitize-threads fuzz clean
 .NOTPARALLEL:  # one pip at a time
 
 demo: .venv/installed
@@ -40,25 +40,48 @@ reproduce: .venv/installed .venv/dev
 	$(BIN)/python -m experiments $(ARGS)
 
 # The core and the tests under the address and undefined-behaviour sanitizers, installed beside the usual build.
+# pytest keeps what a dying process says to itself, so reports go to files, which are shown at the end.
 SANITIZED := build/sanitize
-sanitize: .venv/installed .venv/dev
-	$(PIP) install -q . $(BUILD) --upgrade --target $(SANITIZED)/site -Cbuild-dir=$(SANITIZED)/cmake \
-	  -Ccmake.define.GOSSAMER_SANITIZE=ON
-	PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-	  $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),tests)
+REPORTS := $(CURDIR)/$(SANITIZED)/report
+UNDER_SANITIZERS = PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc \
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1$(REPORTED) UBSAN_OPTIONS=print_stacktrace=1$(REPORTED) \
+  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)"
+sanitize: REPORTED := :log_path=$(REPORTS)
+sanitize: sanitized
+	$(UNDER_SANITIZERS) $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),tests) \
+	  || { cat $(REPORTS).*; false; }
 
-# The parsers, then the readers and the model loader, on hostile inputs, under the sanitizers; ARGS is how many seconds each.
-fuzz: .venv/installed .venv/dev
-	mkdir -p $(SANITIZED)
-	$(CXX) -std=c++20 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Icore tests/fuzz/parsers.cpp \
-	  core/text/*.cpp core/base/memory.cpp -o $(SANITIZED)/parsers
-	$(SANITIZED)/parsers $(or $(ARGS),60)
+sanitized: .venv/installed .venv/dev
 	$(PIP) install -q . $(BUILD) --upgrade --target $(SANITIZED)/site -Cbuild-dir=$(SANITIZED)/cmake \
-	  -Ccmake.define.GOSSAMER_SANITIZE=ON
-	PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-	  $(BIN)/python tests/fuzz/long.py $(or $(ARGS),60)
+	  -Ccmake.define.GOSSAMER_SANITIZE=address,undefined -Cinstall.strip=false
+	rm -f $(REPORTS).*
+
+# Tests of threads under the thread sanitizer: readers, lanes, batch solvers, boosting, and predictions at once. Only the
+# core is instrumented.
+THREADED := build/sanitize-threads
+THREADS := tests/foundation/test_races.py tests/estimators/test_parallel.py tests/sources
+sanitize-threads: .venv/installed .venv/dev
+	$(PIP) install -q . $(BUILD) --upgrade --target $(THREADED)/site -Cbuild-dir=$(THREADED)/cmake \
+	  -Ccmake.define.GOSSAMER_SANITIZE=thread -Cinstall.strip=false
+	rm -f $(THREADED)/report.*
+	PYTHONPATH=$(THREADED)/site OPENBLAS_NUM_THREADS=1 LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so)" \
+	  TSAN_OPTIONS=log_path=$(CURDIR)/$(THREADED)/report:suppressions=tests/foundation/thread_sanitizer.txt:exitcode=0 \
+	  $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(THREADS))
+	@if cat $(THREADED)/report.* 2>/dev/null; then false; else echo "no race was seen"; fi
+
+# The parsers, then model files and checkpoints, then the readers, on hostile inputs, under the sanitizers; ARGS is how
+# many seconds each.
+fuzz: sanitized $(SANITIZED)/parsers
+	$(SANITIZED)/parsers $(or $(ARGS),60)
+	$(UNDER_SANITIZERS) $(BIN)/python tests/fuzz/loaders.py $(or $(ARGS),60)
+	$(UNDER_SANITIZERS) $(BIN)/python tests/fuzz/long.py $(or $(ARGS),60)
+
+FUZZED := $(CXX) -std=c++20 -g -O2 -fsanitize=address,undefined -fno-sanitize-recover=all -Icore
+$(SANITIZED)/parsers: tests/fuzz/parsers.cpp $(wildcard core/text/*) $(wildcard core/base/*)
+	mkdir -p $(SANITIZED)/text
+	cd $(SANITIZED)/text && $(FUZZED:-Icore=-I$(CURDIR)/core) -fsanitize-coverage=trace-pc \
+	  -c $(addprefix $(CURDIR)/,$(wildcard core/text/*.cpp) core/base/memory.cpp)
+	$(FUZZED) tests/fuzz/parsers.cpp $(SANITIZED)/text/*.o -o $@
 
 clean:
 	rm -rf .venv build

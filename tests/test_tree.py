@@ -39,6 +39,6 @@ def test_modules_outside_the_rooms_are_the_vocabulary_and_the_foundation():
 
 def test_every_folder_of_tests_is_a_room():
     rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
-    others = {"vocabulary", "foundation", "fuzz", "fixtures", "golden", "peers"}
+    others = {"vocabulary", "foundation", "fuzz", "fixtures", "golden", "peers", "attacks"}
     folders = {path.name for path in TESTS.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders <= rooms | others

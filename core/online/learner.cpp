@@ -44,8 +44,8 @@ void widen(std::span<const double> from, std::span<double> to, std::size_t rows_
   const std::size_t blocks = outputs == outputs_before ? 0 : (wide - narrow) / (outputs - outputs_before);
   const std::size_t head = narrow - blocks * outputs_before;
   for (std::size_t j = 0; j < std::min(rows_before, rows); ++j) {
-    const double* old = &from[j * narrow];
-    double* now = &to[j * wide];
+    const double* old = from.data() + j * narrow;
+    double* now = to.data() + j * wide;
     std::copy_n(old, head, now);
     for (std::size_t b = 0; b < blocks; ++b)
       std::copy_n(old + head + b * outputs_before, outputs_before, now + head + b * outputs);

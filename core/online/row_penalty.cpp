@@ -130,6 +130,7 @@ class RecordedRounds final : public Lazy {
     }
   }
   void add_path(std::span<const double> w, std::size_t, double, double n, double* sum) const override {
+    n = std::min(n, now());  // a feature that came after a restart was zero before it
     const std::size_t then = record_.size() - static_cast<std::size_t>(n);
     if constexpr (requires { record_.path(1.0, then); }) {
       for (std::size_t r = 0; r < w.size(); ++r) sum[r] += w[r] == 0 ? 0.0 : record_.path(w[r], then);
@@ -168,6 +169,7 @@ class RepeatedRounds final : public Lazy {
     });
   }
   void add_path(std::span<const double> w, std::size_t j, double, double n, double* sum) const override {
+    n = std::min(n, now());
     std::size_t t = s_.size() - static_cast<std::size_t>(n);
     const double a = weight_of(weights_, j);
     add_steps(w, n, sum, [&](std::span<double> row) { prox_row(p_, row, s_[t++], a, j); });

@@ -1,0 +1,7 @@
+"""All rows, by kind."""
+
+from __future__ import annotations
+
+from attacks import commands, files, matrices, processes, states, texts
+
+ROWS = [*matrices.ROWS, *states.ROWS, *files.ROWS, *texts.ROWS, *commands.ROWS, *processes.ROWS]
