@@ -37,6 +37,13 @@ class Point:
     gradient: Array  # d × k: Xᵀ slopes
 
 
+def shares(weight: Any) -> Array:
+    """Return the weights divided by their sum, which may overflow; 0 for shares whose slopes would underflow."""
+    c = np.asarray(weight, np.float64) / np.max(weight)
+    p = c / c.sum()
+    return np.where(p < np.finfo(float).tiny / np.finfo(float).eps, 0.0, p)
+
+
 def design(X: Any, threads: int) -> Any:
     """Return the compiled form of X: canonical CSR or CSC, or a dense array."""
     if hasattr(X, "indptr"):
@@ -91,10 +98,13 @@ class Objective:
         threads: int | None = None,
     ) -> None:
         self.threads = threads or parallel.threads()
+        p = shares(np.ones(X.shape[0]) if sample_weight is None else sample_weight)
+        if not p.all():
+            some = np.flatnonzero(p)
+            X, y, p = X[some], np.asarray(y)[some], p[some]
+        self.p = np.ascontiguousarray(p)
         self.design = design(X, self.threads)
         n = self.design.rows
-        c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        self.p = np.ascontiguousarray(c / c.sum())
         self.y = np.ascontiguousarray(y, np.float64).reshape(n, -1)
         self.loss, self.penalty, self.alpha = as_loss(loss), as_penalty(penalty), float(alpha)
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
