@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/stop.hpp"
+
 namespace gossamer {
 
 Places::Places(std::span<const std::int64_t> features) : features_(features) {
@@ -25,7 +27,9 @@ inline std::uint32_t Places::operator[](std::int32_t feature) const {
 template <class T>
 void score(const SparseWeights& weights, const Places& places, std::span<const std::int64_t> starts,
            const std::int32_t* index, const T* value, std::size_t outputs, double* z) {
+  Pace pace;
   for (std::size_t i = 0; i + 1 < starts.size(); ++i, z += outputs) {
+    pace.did(static_cast<std::size_t>(starts[i + 1] - starts[i]) + 1);
     for (std::int64_t n = starts[i]; n < starts[i + 1]; ++n) {
       const std::uint32_t p = places[index[n]];
       if (p == Places::none) continue;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -25,6 +24,7 @@ class Solution:
     iterations: int
     operations: int  # cost of the solver, see `Objective`; certificates are not counted
     converged: bool
+    interrupted: bool = False  # by Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ def solve(
     """Minimise the objective until the gap is at most `tol` times that of the empty model.
 
     `report` is called with every certificate; if it returns True, or on Ctrl-C, the best point so far is the solution.
+    Ctrl-C before there is a point is raised.
     `screen` drops the features that are certainly zero; a path does that once for all strengths.
     """
     solver.check(objective)
@@ -76,7 +77,7 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
     done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
-    stall = _Stall()
+    stall, interrupted = _Stall(), False
     try:
         iterates = solver.iterates(objective, W)
         while not done and iteration < max_iter * solver.patience:
@@ -109,9 +110,8 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
             if stall.is_one:
                 break
     except KeyboardInterrupt:
-        warnings.warn(f"Interrupted after {iteration} iterations: the best weights so far are kept.", stacklevel=4)
-        done = True
-    return Solution(best.W, best.intercept.copy(), certificate, iteration, operations, done)
+        done = interrupted = True
+    return Solution(best.W, best.intercept.copy(), certificate, iteration, operations, done, interrupted)
 
 
 class _Stall:

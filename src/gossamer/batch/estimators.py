@@ -145,7 +145,11 @@ def printed(progress: Progress) -> None:
 
 def warn_if_short(solution: Solution, objective: Objective, tol: float) -> None:
     """Warn if the solver stopped before the gap was small enough."""
-    if not solution.converged:
+    if solution.interrupted:
+        warnings.warn(
+            f"Interrupted after {solution.iterations} iterations: the best weights so far are kept.", stacklevel=4
+        )
+    elif not solution.converged:
         reached = solution.certificate.gap / objective.scale(solution.certificate.name)
         warnings.warn(
             f"Stopped after {solution.iterations} iterations with a relative {solution.certificate.name} of "
