@@ -30,6 +30,9 @@ except ImportError:  # pragma: no cover  (an older scikit-learn)
         return method
 
 
+BLOCK = 1 << 24  # products in one call of NumPy or SciPy, which cannot be interrupted: some hundredths of a second
+
+
 class Linear(CallbackSupportMixin, BaseEstimator):
     """A model with `coef_` and `intercept_`."""
 
@@ -65,14 +68,26 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32], reset=False)
         W = self.coef_.T if sp.issparse(self.coef_) else np.atleast_2d(self.coef_).T
-        Z = X @ W
-        return np.asarray(Z.toarray() if sp.issparse(Z) else Z) + self.intercept_
+        return _product(X, W) + self.intercept_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _product(X: Any, W: Any) -> Array:
+    """Return X W as an array. Large products are made block by block, so that Ctrl-C is noticed."""
+    entries = X.nnz if sp.issparse(X) else X.size
+    if sp.issparse(X) and X.format == "csc" and entries > BLOCK:
+        X = X.tocsr()
+    count = max(1, X.shape[0] * BLOCK // max(entries * W.shape[1], 1))
+    if count >= X.shape[0]:
+        Z = X @ W
+        return np.asarray(Z.toarray() if sp.issparse(Z) else Z)
+    blocks = (X[i : i + count] @ W for i in range(0, X.shape[0], count))
+    return np.concatenate([Z.toarray() if sp.issparse(Z) else Z for Z in blocks])
 
 
 def has_probabilities(estimator: Any) -> bool:
