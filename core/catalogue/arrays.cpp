@@ -10,6 +10,14 @@ namespace {
 
 double weight_of(std::span<const double> weights, std::size_t i) { return weights.empty() ? 1.0 : weights[i]; }
 
+// Whether block i may not be anything but zero: there Ω is 0, its dual norm 0 and its prox 0, whatever the penalty.
+bool is_barred(std::span<const double> weights, std::size_t i) { return weight_of(weights, i) == infinity; }
+
+template <class T>
+double value_of_barred(std::span<const T> block) {
+  return std::all_of(block.begin(), block.end(), [](T x) { return x == 0; }) ? 0.0 : infinity;
+}
+
 }  // namespace
 
 template <class T>
@@ -20,7 +28,10 @@ double value(const Elementwise& penalty, const T* w, const Blocks& rows, std::sp
         if (weights.empty()) return sum_over(std::span(w, rows.rows * rows.width), at);
         double total = 0;
         for_each_block(w, rows, [&](std::size_t j, std::span<const T> row) {
-          if (weights[j] > 0) total += weights[j] * sum_over(row, at);
+          if (is_barred(weights, j))
+            total += value_of_barred(row);
+          else if (weights[j] > 0)
+            total += weights[j] * sum_over(row, at);
         });
         return total;
       },
@@ -33,6 +44,7 @@ double dual(const Elementwise& penalty, const T* v, const Blocks& rows, std::spa
       [&](const auto& p) {
         double most = 0;
         for_each_block(v, rows, [&](std::size_t j, std::span<const T> row) {
+          if (is_barred(weights, j)) return;
           const double here = max_over(row, 0.0, [&p](double x) { return p.dual(x); });
           if (here > 0) most = std::max(most, here / weight_of(weights, j));
         });
@@ -51,11 +63,14 @@ void prox(const Elementwise& penalty, const T* v, T* out, const Blocks& rows, do
           const T s = static_cast<T>(step);
           for (std::size_t i = 0; i < n; ++i) out[i] = p.prox(v[i], s);
         } else if (rows.width == 1) {
-          for (std::size_t i = 0; i < n; ++i) out[i] = p.prox(v[i], static_cast<T>(step * weights[i]));
+          for (std::size_t i = 0; i < n; ++i) {
+            out[i] = is_barred(weights, i) ? T(0) : p.prox(v[i], static_cast<T>(step * weights[i]));
+          }
         } else {
           for (std::size_t j = 0, i = 0; j < rows.rows; ++j) {
             const T s = static_cast<T>(step * weights[j]);
-            for (const std::size_t end = i + rows.width; i < end; ++i) out[i] = p.prox(v[i], s);
+            const bool barred = is_barred(weights, j);
+            for (const std::size_t end = i + rows.width; i < end; ++i) out[i] = barred ? T(0) : p.prox(v[i], s);
           }
         }
       },
@@ -68,7 +83,7 @@ double value(const Blockwise& penalty, const T* w, const Blocks& blocks, std::sp
       [&](const auto& p) {
         double total = 0;
         for_each_block(w, blocks, [&](std::size_t b, std::span<const T> block) {
-          total += p.value(block, weight_of(weights, b));
+          total += is_barred(weights, b) ? value_of_barred(block) : p.value(block, weight_of(weights, b));
         });
         return total;
       },
@@ -81,7 +96,7 @@ double dual(const Blockwise& penalty, const T* v, const Blocks& blocks, std::spa
       [&](const auto& p) {
         double most = 0;
         for_each_block(v, blocks, [&](std::size_t b, std::span<const T> block) {
-          most = std::max(most, p.dual(block, weight_of(weights, b)));
+          if (!is_barred(weights, b)) most = std::max(most, p.dual(block, weight_of(weights, b)));
         });
         return most;
       },
@@ -99,8 +114,13 @@ void prox(const Blockwise& penalty, const T* v, T* out, const Blocks& blocks, do
           if (blocks.starts.empty() && blocks.width <= few) {
             for (; done + 4 <= blocks.rows; done += 4) {
               std::array<double, 4> radius;
-              for (std::size_t r = 0; r < 4; ++r) radius[r] = step * weight_of(weights, done + r);
+              for (std::size_t r = 0; r < 4; ++r) {
+                radius[r] = is_barred(weights, done + r) ? 0.0 : step * weight_of(weights, done + r);
+              }
               p.prox_four(v + done * blocks.width, out + done * blocks.width, blocks.width, radius);
+              for (std::size_t r = 0; r < 4; ++r) {
+                if (is_barred(weights, done + r)) std::fill_n(out + (done + r) * blocks.width, blocks.width, T(0));
+              }
             }
           }
         }
@@ -108,7 +128,10 @@ void prox(const Blockwise& penalty, const T* v, T* out, const Blocks& blocks, do
         Scratch scratch;
         transform_blocks(v + done * blocks.width, out + done * blocks.width, rest,
                          [&](std::size_t b, std::span<const T> from, std::span<T> to) {
-                           p.prox(from, to, step, weight_of(weights, done + b), scratch);
+                           if (is_barred(weights, done + b))
+                             std::fill(to.begin(), to.end(), T(0));
+                           else
+                             p.prox(from, to, step, weight_of(weights, done + b), scratch);
                          });
       },
       penalty);

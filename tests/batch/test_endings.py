@@ -37,7 +37,8 @@ def test_cross_validation_ends_in_time(kind, name, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(features, _target(kind, y), sample_weight=weight)
-    assert np.isfinite(model.coef_).all() and np.isfinite(model.intercept_).all()
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.intercept_).all()
     assert np.isfinite(model.predict(features)).all()
     if not name.startswith("offset"):  # there it may be slow, but gets on
         assert len(rounds) < 50 * 8 * 4

@@ -183,9 +183,7 @@ def regularization_path(
     strengths = _grid(alphas, objective, alpha_min_ratio)
     kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
     if len(solutions) < len(strengths):
-        warnings.warn(
-            f"Interrupted: the path ends after {len(solutions)} of {len(strengths)} strengths.", stacklevel=2
-        )
+        warnings.warn(f"Interrupted: the path ends after {len(solutions)} of {len(strengths)} strengths.", stacklevel=2)
     return _gathered(objective.features, strengths[: len(solutions)], kept, solutions)
 
 

@@ -279,22 +279,26 @@ class Objective:
     def screened(self) -> tuple[Objective, Array | None]:
         """Return the problem without the features that are certainly zero at its optimum, and the remaining features.
 
-        The gradient is bounded: |g_j| ≤ Σ_i p_i |x_ij| · lipschitz, and for a margin loss only the rows that pull to
-        one side count at a time. If the bound is within the strength of the penalty, w_j = 0.
+        Barred features are. The gradient is bounded: |g_j| ≤ Σ_i p_i |x_ij| · lipschitz, and for a margin loss only
+        the rows that pull to one side count at a time. If the bound is within the strength of the penalty, w_j = 0.
         """
         bounded = self.alpha > 0 and self.loss.lipschitz is not None
         limit = self.penalty.limits(self.alpha) if bounded else None
+        barred = self.penalty.barred()
         if limit is None:
-            return self, None
+            return (self, None) if barred is None else self._without(barred)
         above, below = np.empty(self.features), np.empty(self.features)
         one_sided = self.outputs == 1 and self.loss.kind == "binary"
         self.design.signed_sums(self.p * self.y[:, 0] if one_sided else self.p, above, below)
         most = np.maximum(above, below) if one_sided else above + below
         steep = self.loss.longest_slope(self.penalty.slope_order, self.outputs)
         keep = most * steep > limit * (1 - 1e-9)
-        kept = np.flatnonzero(keep)
-        if len(kept) > 0.9 * self.features:
+        if np.count_nonzero(keep) > 0.9 * self.features and barred is None:
             return self, None
+        return self._without(~keep if barred is None else ~keep | barred)
+
+    def _without(self, features: Array) -> tuple[Objective, Array]:
+        kept = np.flatnonzero(~features)
         return self.restricted(kept, self.penalty.restricted(kept)), kept
 
     def restricted(self, kept: Array, penalty: Any) -> Objective:

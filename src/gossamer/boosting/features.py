@@ -194,6 +194,10 @@ class _ColumnPool(Pool):
         self.centre = centre
         self.columns = columns_of(X if centre is None else (X - centre).astype(X.dtype, copy=False))
         self.count, self.weights = X.shape[1], weights
+        self.barred = np.zeros(self.count, bool)
+        if weights is not None:
+            self.barred = np.isinf(weights)
+            self.weights = np.where(self.barred, 1.0, weights)
         self.scales: Array | None = None
 
     def best(self, scoring: Scoring, used: Sequence[Feature], count: int) -> list[Scored]:
@@ -201,6 +205,7 @@ class _ColumnPool(Pool):
             self.scales = np.empty(self.count)
             scoring.booster.scales(self.columns, self.scales)
         scores = scoring.columns(self.columns, self.count, scales=self.scales, weights=self.weights)
+        scores[self.barred] = 0
         return _best_columns(scores, used, count)
 
     def _given(self, which: Array) -> tuple[Any, Array, Array | None]:
@@ -210,8 +215,9 @@ class _ColumnPool(Pool):
         booster.add(*self._given(np.array(features, np.int64)))
 
     def adopt(self, booster: Any) -> list[Feature]:
-        booster.adopt(*self._given(np.arange(self.count)))
-        return list(range(self.count))
+        features = np.flatnonzero(~self.barred)
+        booster.adopt(*self._given(features))
+        return [int(j) for j in features]
 
     def intercept(self, b: Array, features: Sequence[Any], W: Array) -> Array:
         return b if self.centre is None else b - self.centre[np.asarray(features, dtype=np.intp)] @ W

@@ -319,7 +319,8 @@ def compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, An
     if not penalty.sums_over_features:
         return rows, penalty, setup
     small, used = rows.renumbered()
-    return small, penalty.restricted(used), replace(setup, features=max(len(used), 1))
+    used = used if len(used) else np.zeros(1, np.int64)  # rows without entries: any feature does
+    return small, penalty.restricted(used), replace(setup, features=len(used))
 
 
 def slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:

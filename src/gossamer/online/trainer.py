@@ -75,9 +75,9 @@ class Trainer:
     def finds_bad_entries(self) -> bool:
         """Whether `learn` detects values that are not finite and indices out of range, as `Rows.check` does.
 
-        Lanes and the search for a step do not detect them.
+        Lanes and the search for a step do not detect them, and learners do not see barred features.
         """
-        return not (self.strategy.judges or self.strategy.decides(self.method))
+        return not (self.strategy.judges or self.strategy.decides(self.method) or self.penalty.barred() is not None)
 
     # Learning
 
@@ -90,6 +90,7 @@ class Trainer:
 
     def learn(self, rows: Rows, *, repeated: bool = False) -> None:
         """Learn from the rows in their order; `repeated` says that they have been seen before."""
+        rows = rows.without(self.penalty.barred())
         counted_out = repeated and self.strategy.judges
         if counted_out:
             self._begin_repeat()
