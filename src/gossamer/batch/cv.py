@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
-from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, printed
+from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, coef_of, printed
 from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
@@ -184,15 +184,20 @@ def regularization_path(
     kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
     if len(solutions) < len(strengths):
         warnings.warn(f"Interrupted: the path ends after {len(solutions)} of {len(strengths)} strengths.", stacklevel=2)
-    return _gathered(objective.features, strengths[: len(solutions)], kept, solutions)
+    return _gathered(objective, strengths[: len(solutions)], kept, solutions)
 
 
-def _gathered(features: int, strengths: Array, kept: Array | None, solutions: Sequence[Solution]) -> RegularizationPath:
+def _gathered(
+    objective: Objective, strengths: Array, kept: Array | None, solutions: Sequence[Solution]
+) -> RegularizationPath:
+    if objective.columns is not None:
+        kept = objective.columns if kept is None else objective.columns[kept]
     coefs = []
     for solution in solutions:
         small = sp.csr_array(solution.W.T)
         if kept is not None:
-            small = sp.csr_array((small.data, kept[small.indices], small.indptr), shape=(small.shape[0], features))
+            shape = (small.shape[0], objective.width)
+            small = sp.csr_array((small.data, kept[small.indices], small.indptr), shape=shape)
         coefs.append(small)
     return RegularizationPath(
         strengths,
@@ -287,7 +292,7 @@ class _CrossValidated(_Batch):
         except KeyboardInterrupt:
             complete = False
         strengths = strengths[: len(solutions)]
-        path = _gathered(objective.features, strengths, kept, solutions)
+        path = _gathered(objective, strengths, kept, solutions)
         self._targets = coded
         self.alphas_, self.path_nonzeros_ = strengths, path.nonzeros
         self.path_loss_, self.path_loss_se_ = _mean_and_error(found, len(strengths))
@@ -296,8 +301,11 @@ class _CrossValidated(_Batch):
             best = selected(select, self.path_loss_, np.nan_to_num(self.path_loss_se_), self.path_nonzeros_)
         self.alpha_ = float(strengths[best])
         self.coef_path_, self.intercept_path_ = path.coefs, path.intercepts
-        W = np.ascontiguousarray(path.coefs[best].toarray().T)
-        self._show(replace(solutions[best], W=W))
+        W = solutions[best].W
+        if kept is not None:
+            W = np.zeros((objective.features, objective.outputs))
+            W[kept] = solutions[best].W
+        self._show(solutions[best], coef_of(objective, W))
         if not complete:
             chosen = f"chosen by {len(found)} of {len(folds)} folds" if found else "the smallest that was solved"
             warnings.warn(f"Interrupted: alpha_ is {chosen}.", stacklevel=3)

@@ -77,6 +77,8 @@ class Objective:
         Whether there is an intercept b.
     threads : int, optional
         Number of threads, by default that of `parallel.threads`; the result does not depend on it.
+    columns, width : vector and int, optional
+        If X has only some columns of the data: their numbers, and how many there are in all.
 
     Attributes
     ----------
@@ -96,6 +98,8 @@ class Objective:
         sample_weight: Array | None = None,
         fit_intercept: bool = True,
         threads: int | None = None,
+        columns: Array | None = None,
+        width: int | None = None,
     ) -> None:
         self.threads = threads or parallel.threads()
         p = shares(np.ones(X.shape[0]) if sample_weight is None else sample_weight)
@@ -111,6 +115,7 @@ class Objective:
         self.mean = self.loss.mean(outputs, self.y, self.p, self.threads)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
         self.column_length = self.nonzeros / max(self.features, 1)
+        self.columns, self.width = columns, width or self.features
         self._b = np.zeros(outputs)  # the last intercept, from which the next search starts
         self.memory: dict[str, Any] = {}  # state that solvers keep between strengths
         self._lipschitz: float | None = None

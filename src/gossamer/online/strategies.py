@@ -3,6 +3,7 @@
 A strategy learns at one strength, or at many side by side (core/path/lane_rule.hpp), each as it would alone. It has
 
     alpha                    the strength in `methods.Setup`
+    lanes                    the number of strengths
     judges                   whether the losses choose among strengths, so that rows seen before are left out of them
     decides(method)          whether the first rows decide on the setting: the step, or the strengths and their steps
     start(trainer)           the setting before that, and a learner; raises if the problem is not possible
@@ -46,6 +47,7 @@ class OneStrength:
     """Learn at one strength; the setting is the step: a number or a schedule."""
 
     judges = False
+    lanes = 1
 
     def __init__(self, alpha: float) -> None:
         self.alpha = alpha
@@ -101,6 +103,11 @@ class ManyStrengths:
 
     def __init__(self, alphas: int | Array, n_jobs: int | None = None) -> None:
         self.alphas, self.n_jobs = alphas, n_jobs
+
+    @property
+    def lanes(self) -> int:
+        """Number of strengths."""
+        return self.alphas if isinstance(self.alphas, int) else len(self.alphas)
 
     def decides(self, method: Any) -> bool:
         """Return whether the first rows decide on the strengths or the steps."""
