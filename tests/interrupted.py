@@ -7,11 +7,13 @@ left with.
 import json
 import signal
 import sys
+import tempfile
 import time
 import warnings
 from functools import cache
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from sklearn.base import is_regressor
 
@@ -92,6 +94,28 @@ def predict():
         return {"usable": usable(model, X), "warned": "KeyboardInterrupt"}
 
 
+def read():
+    """Read files without end."""
+    with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
+        file.write("1 1:1 2:0.5\n-1 2:1 3:2\n" * 1000)
+        file.flush()
+        try:
+            gs.read([file.name] * 10**6)
+        except KeyboardInterrupt:
+            return {"usable": gs.read(file.name)[0].shape == (2000, 3), "warned": "KeyboardInterrupt"}
+    return {}
+
+
+def project():
+    """Compute one prox that takes a minute."""
+    v = np.full(5 * 10**6, 1e-7)
+    try:
+        gs.KL().prox(v)
+    except KeyboardInterrupt:
+        return {"usable": gs.KL().prox(v[:4]).sum() == pytest.approx(1), "warned": "KeyboardInterrupt"}
+    return {}
+
+
 def source():
     """Learn from blocks without end."""
     model = gs.OnlineClassifier().fit_source(blocks(), classes=[0, 1])
@@ -106,6 +130,8 @@ TASKS = {
     "one call of partial_fit": partial,
     "source": source,
     "predict": predict,
+    "read": read,
+    "prox": project,
     "batch": fitted(gs.BatchClassifier(alpha=1e-4, **ENDLESS), dense),
     "batch, blocks": fitted(gs.BatchRegressor(alpha=1e-4, penalty=gs.GroupL2(np.arange(400) // 4), **ENDLESS), dense),
     "batch, first order": fitted(gs.BatchClassifier(alpha=1e-4, solver="fista", **ENDLESS), dense),

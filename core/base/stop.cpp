@@ -26,6 +26,12 @@ Listening::Listening(bool (*ask)()) : before_(listener.ask) { listener.ask = ask
 
 Listening::~Listening() { listener.ask = before_; }
 
+Undisturbed::Undisturbed() : flag_(listener.flag), ask_(listener.ask) {
+  listener.flag = nullptr, listener.ask = nullptr;
+}
+
+Undisturbed::~Undisturbed() { listener.flag = flag_, listener.ask = ask_; }
+
 void check_stop() {
   if (listener.flag) {
     if (listener.flag->load(std::memory_order_relaxed)) throw Stopped();

@@ -33,6 +33,18 @@ class Listening {
   bool (*before_)();
 };
 
+// While it lives, this thread does not stop: what must not be left half done.
+class Undisturbed {
+ public:
+  Undisturbed();
+  Undisturbed(const Undisturbed&) = delete;
+  ~Undisturbed();
+
+ private:
+  const StopFlag* flag_;
+  bool (*ask_)();
+};
+
 // Throws Stopped if this thread is to stop; some nanoseconds otherwise.
 void check_stop();
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/stop.hpp"
 #include "base/sums.hpp"
 #include "catalogue/projections.hpp"
 #include "catalogue/scaled_down.hpp"
@@ -70,7 +71,11 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
   if (project_scaled_down(std::span(v, n), std::span(out, n), radius, again)) return;
   std::vector<double> store;
   std::vector<BlockCap> caps;
-  for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) { caps.emplace_back(block, store); });
+  Pace pace;
+  for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) {
+    caps.emplace_back(block, store);
+    pace.did(16 * block.size());
+  });
   double total = 0, most = 0;
   for (const BlockCap& cap : caps) {
     total += cap.largest(store);
@@ -86,6 +91,7 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
     for (const BlockCap& cap : caps) {
       const auto [theta, d] = cap.at(tau, most, store);
       sum += theta, slope += d;
+      pace.did(8);
     }
     (sum > radius ? high : low) = tau;
     double next = tau - (sum - radius) / slope;

@@ -124,6 +124,7 @@ void Learner::run(const Examples<T>& examples, const LossCall& loss) {
 
 template <class T>
 void Learner::run_block(const Examples<T>& examples, const LossCall& loss) {
+  const Undisturbed rows;  // a projection may check whether to stop, and a row is learned from as a whole
   constexpr std::int64_t worth_threads = 1 << 14;  // entries; a thread starts in the time of a thousand
   std::int64_t entries = 0;
   if (parts_.size() > 1) {
