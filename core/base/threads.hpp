@@ -1,6 +1,7 @@
 // Threads: how work is shared, and how it fails. Tasks are cut without regard to the number of threads, and each writes
 // its own results, so results are the same for any number of threads. An exception of a task is thrown in the caller
-// once all threads have ended; if a thread cannot be started, the caller does its work.
+// once all threads have ended; if a thread cannot be started, the caller does its work. Work in parts ends early where
+// the caller is asked to stop (stop.hpp); tasks of in_parallel are never left half done by that.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "base/stop.hpp"
 
 namespace gossamer {
 
@@ -43,15 +46,17 @@ void in_parallel(std::size_t tasks, unsigned threads, const F& f) {
 template <class F>
 void in_parts(std::size_t n, std::size_t grain, unsigned threads, const F& f) {
   in_parallel((n + grain - 1) / grain, threads,
-              [&](std::size_t part) { f(part * grain, std::min(n, (part + 1) * grain)); });
+              [&](std::size_t part) { f(part * grain, std::min(n, (part + 1) * grain)), check_stop(); });
 }
 
 // Σ f(begin, end) over the same parts, added in their order.
 template <class F>
 double sum_of_parts(std::size_t n, std::size_t grain, unsigned threads, const F& f) {
   std::vector<double> sums((n + grain - 1) / grain);
-  in_parallel(sums.size(), threads,
-              [&](std::size_t part) { sums[part] = f(part * grain, std::min(n, (part + 1) * grain)); });
+  in_parallel(sums.size(), threads, [&](std::size_t part) {
+    sums[part] = f(part * grain, std::min(n, (part + 1) * grain));
+    check_stop();
+  });
   double total = 0;
   for (double sum : sums) total += sum;
   return total;

@@ -117,6 +117,7 @@ class BlockSolver final : public NewtonSolver {
     for (int round = 0; round < 60; ++round) {
       std::fill(z.begin(), z.end(), 0.0);
       for (std::size_t m = 0; m < v.size(); ++m) {
+        check_stop();
         x_.each(feature(b, m), [&, by = v[m] / norm](std::size_t i, double x) { z[i] += x * by; });
       }
       for (std::size_t m = 0; m < v.size(); ++m) {
@@ -207,6 +208,7 @@ class BlockSolver final : public NewtonSolver {
       at_.resize(size(b) * k_), to_.resize(size(b) * k_);
       for (std::size_t m = 0; m < size(b); ++m) {
         const std::size_t j = feature(b, m);
+        visited();
         x_.gather(j, V_.data(), k_, delta_.data());
         for (std::size_t r = 0; r < k_; ++r) at_[m * k_ + r] = w[m * k_ + r] - (G_[j * k_ + r] + delta_[r]) / scale;
       }

@@ -173,7 +173,8 @@ class SingleWeights final : public NewtonSolver {
       x_.each(working_[c],
               [&](std::size_t i, double x) { column[next[i]] = static_cast<std::uint32_t>(c), value[next[i]++] = x; });
     }
-    for (std::size_t i = 0; i < n_; ++i) {
+    Pace pace;
+    for (std::size_t i = 0; i < n_; ++i, pace.did((starts[i] - starts[i - 1]) * (starts[i] - starts[i - 1]))) {
       for (std::size_t a = starts[i]; a < starts[i + 1]; ++a) {
         double* row = pairs.data() + column[a] * m;
         const double hx = h_[i] * value[a];
@@ -190,7 +191,10 @@ class SingleWeights final : public NewtonSolver {
       change[a] = G_[working_[a]] + x_.dot(working_[a], v_.data()) + step_b_[0] * pull_[working_[a]];
     }
     std::size_t epochs = 1;
-    while (penalty_->sweep(pairs, curvature, threshold, new_, change) > enough && epochs < 10'000) ++epochs;
+    while (penalty_->sweep(pairs, curvature, threshold, new_, change) > enough && epochs < 10'000) {
+      ++epochs;
+      check_stop();
+    }
     for (std::size_t c = 0; c < m && sum_h_ > 0; ++c)
       step_b_[0] -= (new_[c] - start[c]) * (pull_[working_[c]] / sum_h_);
     return epochs * m * m / std::max<std::size_t>(1, 2 * starts.back());
@@ -274,7 +278,7 @@ class SingleWeights final : public NewtonSolver {
       const std::size_t j = working_[over[f]];
       const double by = q[f];
       if (by == 0) continue;
-      x_.scatter(j, &by, 1, out.data());
+      x_.scatter(j, &by, 1, out.data()), visited();
       pull += pull_[j] * by;
     }
     return sum_h_ > 0 ? -pull / sum_h_ : 0.0;
@@ -291,6 +295,7 @@ class SingleWeights final : public NewtonSolver {
   double epoch(double alpha, const std::vector<std::uint32_t>& over) {
     double most = 0;
     for (std::uint32_t c : over) {
+      visited();
       const std::size_t j = working_[c];
       const double G = G_[j] + x_.dot(j, v_.data()) + step_b_[0] * pull_[j], H = hessian_[j], before = new_[c];
       const double now = penalty_->prox(before - G / H, strength(alpha, j) / H);

@@ -27,7 +27,8 @@ NewtonSolver::NewtonSolver(const Design& design, const SummedLoss& loss, const B
       S_(n_ * k_),
       h_(n_ * k_),
       violation_(starts_.empty() ? x_.count() : starts_.size() - 1),
-      penalty_(penalty) {}
+      penalty_(penalty),
+      per_column_(x_.entries() * k_ / std::max<std::size_t>(1, x_.count()) + 1) {}
 
 Standing NewtonSolver::start(std::span<const double> W, std::span<const double> b, double alpha) {
   std::copy(W.begin(), W.end(), W_.begin());
@@ -35,7 +36,7 @@ Standing NewtonSolver::start(std::span<const double> W, std::span<const double> 
   std::fill(Z_.begin(), Z_.end(), 0.0);
   for (std::size_t j = 0; j < x_.count(); ++j) {
     const double* w = &W_[j * k_];
-    if (std::any_of(w, w + k_, [](double v) { return v != 0; })) x_.scatter(j, w, k_, Z_.data());
+    if (std::any_of(w, w + k_, [](double v) { return v != 0; })) x_.scatter(j, w, k_, Z_.data()), visited();
   }
   damping_ = first_damping_;
   settle();
@@ -128,7 +129,7 @@ double NewtonSolver::line_search(double alpha) {
         promised += G_[j * k_ + r] * delta[r];
         moves = moves || delta[r] != 0;
       }
-      if (moves) x_.scatter(j, delta.data(), k_, step.data());
+      if (moves) x_.scatter(j, delta.data(), k_, step.data()), visited();
     }
   }
   const auto move = [&] {

@@ -45,6 +45,8 @@ class NewtonSolver : public CoordinateSolver {
     return starts_.empty() ? b : static_cast<std::size_t>(members_[static_cast<std::size_t>(starts_[b]) + m]);
   }
   double weight(std::size_t b) const { return a_.empty() ? 1.0 : a_[b]; }
+  // A column was visited: may throw Stopped, so W_ and Z_ belong together where it is called.
+  void visited() const { pace_.did(per_column_); }
 
   Lines x_;
   unsigned threads_;
@@ -72,6 +74,8 @@ class NewtonSolver : public CoordinateSolver {
 
   const BlockPenalty& penalty_;
   std::vector<std::size_t> candidates_;
+  mutable Pace pace_;
+  std::size_t per_column_;  // entries, on average
 };
 
 }  // namespace gossamer

@@ -19,6 +19,7 @@
 
 #include "base/blocks.hpp"
 #include "base/memory.hpp"
+#include "base/stop.hpp"
 
 // A span is all numbers of a C-contiguous array, whatever its shape; it is empty for None.
 template <class T>
@@ -41,7 +42,16 @@ namespace gossamer {
 
 namespace nb = nanobind;
 using namespace nb::literals;
-using Free = nb::call_guard<nb::gil_scoped_release>;
+
+// Runs the handlers of signals that have arrived, in Python's main thread; returns whether one of them raised.
+bool signals_raise();
+
+// Without the GIL, and ended early by an exception that a signal raises, such as KeyboardInterrupt.
+struct Unlocked {
+  nb::gil_scoped_release release;
+  Listening listening{signals_raise};
+};
+using Free = nb::call_guard<Unlocked>;
 
 template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

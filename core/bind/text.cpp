@@ -70,7 +70,7 @@ Piece* next_piece(OwnReader& own) {
       nb::gil_scoped_release free;
       came = reader.next(piece);
     }
-    if (PyErr_CheckSignals()) throw nb::python_error();
+    if (signals_raise()) throw nb::python_error();
   }
   if (!piece) throw nb::stop_iteration();
   return piece.release();

@@ -69,7 +69,9 @@ double Booster::gain(double a, double lambda, std::span<const double> w, double 
 }
 
 void Booster::scales(const Lines& columns, std::span<double> out) const {
-  for (std::size_t j = 0; j < columns.count(); ++j) out[j] = scale({&columns, j});
+  in_parts(columns.count(), 64, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) out[j] = scale({&columns, j});
+  });
 }
 
 void Booster::score(const Lines& columns, std::span<const double> scales, std::span<const double> weights,

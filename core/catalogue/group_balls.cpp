@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/stop.hpp"
 #include "base/sums.hpp"
 #include "catalogue/projections.hpp"
 #include "catalogue/scaled_down.hpp"
@@ -54,6 +55,7 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
   std::vector<double> store;
   store.reserve(blocks.starts.empty() ? n : blocks.members.size() * blocks.width);
   std::vector<std::span<const double>> sorted;  // the magnitudes of each block, in the store
+  Pace pace;
   double total = 0, most = 0;
   for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) {
     const auto begin = store.end();
@@ -62,6 +64,7 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
     sorted.emplace_back(begin, store.end());
     total += block.empty() ? 0.0 : *begin;
     most = std::max(most, std::accumulate(begin, store.end(), 0.0));
+    pace.did(16 * block.size());
   });
   if (total <= radius) {
     std::copy_n(v, n, out);
@@ -73,6 +76,7 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
     for (const auto& sizes : sorted) {
       const Cap cap = cap_at(sizes, tau, most);
       sum += cap.level, slope += cap.slope;
+      pace.did(8);
     }
     (sum > radius ? high : low) = tau;
     double next = tau - (sum - radius) / slope;

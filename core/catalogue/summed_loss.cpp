@@ -32,6 +32,7 @@ class SumOfOutputs : public SummedLoss {
 
  private:
   Sums sums_at(const double* z, std::size_t r, double b) const {
+    check_stop();
     std::vector<Sums> parts((n_ + grain - 1) / grain);
     in_parallel(parts.size(), threads_,
                 [&](std::size_t part) { parts[part] = sums(part * grain, std::min(n_, (part + 1) * grain), z, r, b); });
@@ -220,6 +221,7 @@ class MulticlassSum final : public SummedLoss {
   // f, Σ p (π − e_y), Σ p (diag π − ππᵀ), and the size Σ p |π − e_y| of the slopes
   double derivatives(const double* z, const double* b, std::vector<double>& slope, std::vector<double>& hessian,
                      double& size) const {
+    check_stop();
     const std::size_t parts = (n_ + grain - 1) / grain, each = 2 + k_ + k_ * k_;
     std::vector<double> sums(parts * each);
     in_parallel(parts, threads_, [&](std::size_t part) {

@@ -1,6 +1,7 @@
 #include "online/learner.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -105,6 +106,25 @@ void Learner::with_part_of(std::size_t lane, F f) const {
 
 template <class T>
 void Learner::run(const Examples<T>& examples, const LossCall& loss) {
+  using Clock = std::chrono::steady_clock;
+  for (std::size_t begin = 0; begin < examples.count;) {
+    const std::size_t end = std::min(begin + block_, examples.count);
+    const auto began = Clock::now();
+    run_block(examples.some(begin, end), loss);
+    const auto took = Clock::now() - began;
+    if (took > std::chrono::milliseconds(50)) {
+      block_ = std::max<std::size_t>(1, (end - begin) / 2);
+    } else if (took < std::chrono::milliseconds(10) && end - begin == block_) {
+      block_ *= 2;
+    }
+    begin = end;
+    if (begin < examples.count) check_stop();
+  }
+}
+
+template <class T>
+void Learner::run_block(const Examples<T>& examples, const LossCall& loss) {
+  const Undisturbed rows;  // a projection may check whether to stop, and a row is learned from as a whole
   constexpr std::int64_t worth_threads = 1 << 14;  // entries; a thread starts in the time of a thousand
   std::int64_t entries = 0;
   if (parts_.size() > 1) {

@@ -38,6 +38,13 @@ struct Examples {
     if (i >= count) return {};
     return {index + begins[i], index + ends[i]};
   }
+  Examples some(std::size_t begin, std::size_t end) const {
+    Examples part = *this;
+    part.count = end - begin, part.begins += begin, part.ends += begin, part.step += begin;
+    part.y += begin * targets;
+    if (weight) part.weight += begin;
+    return part;
+  }
 };
 
 // The intercept: never penalised. It takes scale-free steps, half the largest slope so far over the root of the sum of
@@ -104,6 +111,7 @@ class Learner {
   Learner(const Setup& setup, std::vector<Part> parts, Make again);
   Learner(const Learner&) = delete;
 
+  // Throws Stopped after a row if it is to stop: the rows before have been learned from by all lanes.
   void learn(const Examples<double>& examples, const LossCall& loss) { run(examples, loss); }
   void learn(const Examples<float>& examples, const LossCall& loss) { run(examples, loss); }
 
@@ -146,9 +154,12 @@ class Learner {
   Setup setup_;
   std::vector<Part> parts_;
   Make again_;
+  std::size_t block_ = 16;  // rows between two checks whether to stop, from some to some dozen milliseconds
 
   template <class T>
   void run(const Examples<T>& examples, const LossCall& loss);
+  template <class T>
+  void run_block(const Examples<T>& examples, const LossCall& loss);
   std::unique_ptr<Learner> made(std::size_t features, std::size_t outputs) const;
   // f(part, its first lane)
   template <class F>

@@ -83,6 +83,16 @@ class Groups:
             return repr(list(self))
         return f"Groups({len(self)} groups over {self.n_features} features)"
 
+    def restricted(self, features: Array) -> tuple[Groups, Array]:
+        """Return the groups over some of the features, renumbered, and the numbers of the groups that are left.
+
+        >>> Groups([[0, 2], [1, 3, 4]]).restricted(np.array([1, 3, 4]))
+        ([[0, 1, 2]], array([1]))
+        """
+        label = np.empty(self.n_features, np.int64)
+        label[self.members] = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        return Groups(label[features]), np.unique(label[features])
+
     def check_covers(self, n_features: int) -> None:
         """Raise unless the groups cover exactly `n_features` features."""
         if n_features != self.n_features:

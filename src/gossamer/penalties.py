@@ -10,8 +10,9 @@ Every penalty has
 
 w is a vector over the features, or a matrix with one row per feature and one column per output. Group penalties take
 rows as groups, or the user's groups of features (over all outputs); all others take a matrix as one long vector.
-Weights are one number per feature (`L1` and its kin) or one per group. The strength α belongs to the estimator, not to
-the penalty.
+Weights are one number per feature (`L1` and its kin) or one per group. A weight of ∞ bars a feature, or a whole group:
+Ω is ∞ unless its weights are zero, at every strength, and they stay zero. The strength α belongs to the estimator, not
+to the penalty.
 
 A point counts as inside a set up to rounding error: 1e-9 of the radius, 1e-4 in float32.
 
@@ -132,7 +133,8 @@ class Penalty:
         return hash(type(self))
 
     def _freeze_weights(self) -> None:
-        object.__setattr__(self, "weights", None if self.weights is None else check_weights(self.weights, "weights"))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", check_weights(self.weights, "weights", infinite=True))
 
     @property
     def _all_penalised(self) -> bool:
@@ -142,8 +144,17 @@ class Penalty:
     # Over some of the features
 
     def restricted(self, features: Array) -> Any:
-        """Return Ω over some of the features, for a sum over features."""
+        """Return Ω over some of the features, for a sum over features or over the groups that they are all of."""
         return self if self.weights is None else replace(self, weights=self.weights[features])  # type: ignore[type-var]
+
+    def barred(self) -> Array | None:
+        """Return whether the weight of each feature is ∞, so that it is never used; None if no feature is barred."""
+        return None if self.weights is None or np.isfinite(self.weights).all() else np.isinf(self.weights)
+
+    @property
+    def _online_weights(self) -> Any:
+        """The weights for learners, which see no barred features: any number does there."""
+        return None if self.weights is None else np.where(np.isinf(self.weights), 1.0, self.weights)
 
     def unpenalised(self) -> Array | None:
         """Return the features whose weight in the penalty is 0, or None if there are none."""
@@ -208,7 +219,7 @@ class Penalty:
                 f"The penalty needs one weight per feature: it has {len(self.weights)}, "
                 f"the data has {features} features."
             )
-        return self.weights
+        return self._online_weights
 
     # Certificates (see gossamer.batch.certificates); G is the gradient of the loss
 
@@ -387,7 +398,22 @@ class _Grouped(_Blockwise):
         return None if self.groups is not None else (self._core(), self._weights_over(features))
 
     def _feature_groups(self, features: int) -> Any:
-        return _feature_groups(self.groups, features, self.weights)
+        return _feature_groups(self.groups, features, self._online_weights)
+
+    def barred(self) -> Array | None:
+        groups = super().barred()
+        if groups is None or self.groups is None:
+            return groups
+        features = np.empty(self.groups.n_features, bool)
+        features[self.groups.members] = np.repeat(groups, np.diff(self.groups.starts))
+        return features
+
+    def restricted(self, features: Array) -> Any:
+        if self.groups is None:
+            return super().restricted(features)
+        smaller, kept = self.groups.restricted(features)
+        weights = None if self.weights is None else self.weights[kept]
+        return replace(self, groups=smaller, weights=weights)  # type: ignore[type-var]
 
     def single_form(self, features: int) -> tuple[Any, Any] | None:
         return None if self.groups is not None else self._on_singles(features)
@@ -427,7 +453,7 @@ class L1(_Elementwise):
     Parameters
     ----------
     weights : vector, optional
-        One a_j ≥ 0 per feature; 0 leaves a feature unpenalised.
+        One a_j ≥ 0 per feature; 0 leaves a feature unpenalised, ∞ bars it: it is never used.
 
     Examples
     --------
@@ -470,7 +496,7 @@ class ElasticNet(_Elementwise):
     l1_ratio : float
         The share ρ of ℓ1, between 0 and 1.
     weights : vector, optional
-        One a_j ≥ 0 per feature.
+        One a_j ≥ 0 per feature; ∞ bars it.
 
     Examples
     --------
@@ -532,7 +558,7 @@ class Berhu(_Elementwise):
     gamma : float
         Where ℓ1 turns into ℓ2², > 0.
     weights : vector, optional
-        One a_j ≥ 0 per feature.
+        One a_j ≥ 0 per feature; ∞ bars it.
 
     References
     ----------
@@ -563,7 +589,7 @@ class Berhu(_Elementwise):
     def conjugate(self, alpha: float, G: Array) -> float | None:
         a = self._strengths(alpha, G.ndim)
         over = np.maximum((np.abs(G) / a) ** 2 - 1, 0)
-        return float(np.sum(a * self.gamma * over / 2))
+        return float(np.sum(np.where(over > 0, a, 0.0) * self.gamma * over / 2))  # ∞ · 0 = 0
 
     def limits(self, alpha: float) -> Any:
         return self._strengths(alpha)
@@ -577,7 +603,7 @@ class L2Squared(_Elementwise):
     Parameters
     ----------
     weights : vector, optional
-        One a_j ≥ 0 per feature.
+        One a_j ≥ 0 per feature; ∞ bars it.
 
     Examples
     --------
@@ -629,7 +655,7 @@ class NonNegativeL1(_Elementwise):
     Parameters
     ----------
     weights : vector, optional
-        One a_j ≥ 0 per feature; 0 keeps only the sign constraint.
+        One a_j ≥ 0 per feature; 0 keeps only the sign constraint, ∞ bars the feature.
 
     Examples
     --------
@@ -663,7 +689,7 @@ class GroupL2(_Grouped, _Euclidean):
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 per group, 1 by default; the square roots of the group sizes are a usual choice.
+        One ω_g ≥ 0 per group, 1 by default; the square roots of the group sizes are a usual choice. ∞ bars a group.
 
     References
     ----------
@@ -700,7 +726,7 @@ class GroupLInf(_Grouped):
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 per group, 1 by default.
+        One ω_g ≥ 0 per group, 1 by default; ∞ bars a group.
 
     References
     ----------
@@ -742,7 +768,7 @@ class SparseGroupL2(_Grouped):
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 per group, 1 by default.
+        One ω_g ≥ 0 per group, 1 by default; ∞ bars a group.
 
     Examples
     --------
@@ -783,7 +809,7 @@ class NonNegativeGroupL2(_Grouped):
     groups : optional
         Groups of features (see `gossamer.groups.Groups`); by default every row of a matrix is a group.
     weights : vector, optional
-        One ω_g ≥ 0 per group, 1 by default; 0 keeps only the sign constraint.
+        One ω_g ≥ 0 per group, 1 by default; 0 keeps only the sign constraint, ∞ bars a group.
 
     Examples
     --------
@@ -1063,7 +1089,7 @@ class L1Ball(_Ball):
     radius : float
         The bound, ≥ 0.
     weights : vector, optional
-        One a_j ≥ 0 per feature; 0 leaves a feature free.
+        One a_j ≥ 0 per feature; 0 leaves a feature free, ∞ bars it.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def project_l1_ball(v: Any, radius: float = 1.0, weights: Any = None, *, out: Ar
     radius : float
         The bound on the norm, ≥ 0.
     weights : vector, optional
-        One a_j ≥ 0 for each entry of a row; 0 leaves an entry free.
+        One a_j ≥ 0 for each entry of a row; 0 leaves an entry free, ∞ makes it zero.
     out : array, optional
         Receives the result; same shape and dtype as `v`.
 
@@ -104,9 +104,12 @@ def project_l1_ball(v: Any, radius: float = 1.0, weights: Any = None, *, out: Ar
         refuse_nonfinite(v, "v")
     if weights is None:
         return _project_rows(_core.L1Ball(radius), v, out)
-    a = check_weights(weights, "weights")
+    a = check_weights(weights, "weights", infinite=True)
     if len(a) != v.shape[-1]:
         raise ValueError(f"weights must match a row of v: v is {shape_words(v.shape)}, there are {len(a)} weights.")
+    barred = np.isinf(a)
+    if barred.any():
+        v, a = np.where(barred, v.dtype.type(0), v), np.where(barred, 1.0, a)  # a zero stays zero
     return into(
         out, v, lambda given, result: _core.project_weighted_l1_ball(_as_rows(given), _as_rows(result), radius, a)
     )

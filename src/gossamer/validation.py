@@ -263,11 +263,11 @@ def _of_joblib() -> int:
     return n_jobs or (1 if backend.nesting_level else -1)
 
 
-def weights(a: Any, name: str) -> Array:
-    """Return `a` as a read-only float64 vector of non-negative numbers."""
-    vector = floats(a, name, ndim=(1,)).astype(np.float64)
-    if vector.size and vector.min() < 0:
-        at = int(np.argmin(vector))
+def weights(a: Any, name: str, *, infinite: bool = False) -> Array:
+    """Return `a` as a read-only float64 vector of non-negative numbers, finite unless `infinite` allows ∞."""
+    vector = floats(a, name, ndim=(1,), finite=not infinite).astype(np.float64)
+    if not (vector >= 0).all():
+        at = int(np.argmin(vector >= 0))
         raise ValueError(f"{name} must be non-negative; {name}[{at}] is {vector[at]}.")
     return frozen(vector)
 

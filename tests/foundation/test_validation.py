@@ -234,7 +234,7 @@ def test_fixed_settings_refuse_other_lengths(entry):
     [
         (lambda: gs.L1(weights=[1, -1]), ValueError, r"weights must be non-negative; weights\[1\] is -1"),
         (lambda: gs.L1(weights=1.0), ValueError, "weights must be a vector"),
-        (lambda: gs.L2Squared(weights=[np.inf]), ValueError, "weights must be finite"),
+        (lambda: gs.L2Squared(weights=[np.nan]), ValueError, "weights must be non-negative"),
         (lambda: gs.Berhu(weights=["a"]), TypeError, "weights must hold real numbers"),
         (lambda: gs.Berhu(gamma=0), ValueError, "gamma must be finite and > 0; 0 was given"),
         (lambda: gs.Berhu(gamma="1"), TypeError, "gamma must be a number"),

@@ -221,7 +221,7 @@ def test_empty():
         (lambda: gs.project_l1_ball([1.0, 2.0], 1.0, [1.0]), "v is a vector of length 2, there are 1 weights"),
         (lambda: gs.project_l1_ball(np.ones((3, 2)), 1.0, [1.0] * 3), "v is a 3 × 2 matrix, there are 3 weights"),
         (lambda: gs.project_l1_ball([1.0], 1.0, [-1.0]), r"weights must be non-negative; weights\[0\] is -1"),
-        (lambda: gs.project_l1_ball([1.0], 1.0, [np.nan]), "weights must be finite"),
+        (lambda: gs.project_l1_ball([1.0], 1.0, [np.nan]), "weights must be non-negative; weights.0. is nan"),
         (lambda: gs.project_l1_ball([1.0], 1.0, 2.0), "weights must be a vector; it is a single number"),
         (lambda: gs.project_box([1.0], 1, 0), "low must not be above high"),
         (lambda: gs.project_box([1.0, 2.0], [0, 1], [1, 0]), "low must not be above high"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
-from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, printed
+from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, coef_of, printed
 from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
@@ -104,6 +104,8 @@ def _grid(alphas: Any, objective: Objective, ratio: float) -> Array:
 class RegularizationPath:
     """Fits along decreasing regularization strengths.
 
+    After Ctrl-C it holds the strengths that were solved before.
+
     Attributes
     ----------
     alphas : vector
@@ -180,15 +182,22 @@ def regularization_path(
     objective = _problem(X, y, loss, penalty, fit_intercept, sample_weight)
     strengths = _grid(alphas, objective, alpha_min_ratio)
     kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
-    return _gathered(objective.features, strengths, kept, solutions)
+    if len(solutions) < len(strengths):
+        warnings.warn(f"Interrupted: the path ends after {len(solutions)} of {len(strengths)} strengths.", stacklevel=2)
+    return _gathered(objective, strengths[: len(solutions)], kept, solutions)
 
 
-def _gathered(features: int, strengths: Array, kept: Array | None, solutions: Sequence[Solution]) -> RegularizationPath:
+def _gathered(
+    objective: Objective, strengths: Array, kept: Array | None, solutions: Sequence[Solution]
+) -> RegularizationPath:
+    if objective.columns is not None:
+        kept = objective.columns if kept is None else objective.columns[kept]
     coefs = []
     for solution in solutions:
         small = sp.csr_array(solution.W.T)
         if kept is not None:
-            small = sp.csr_array((small.data, kept[small.indices], small.indptr), shape=(small.shape[0], features))
+            shape = (small.shape[0], objective.width)
+            small = sp.csr_array((small.data, kept[small.indices], small.indptr), shape=shape)
         coefs.append(small)
     return RegularizationPath(
         strengths,
@@ -205,21 +214,26 @@ def _gathered(features: int, strengths: Array, kept: Array | None, solutions: Se
 def walk(
     objective: Objective, strengths: Array, solver: Any, tol: float, max_iter: int, report: Any
 ) -> tuple[Array | None, list[Solution]]:
-    """Return the features that are not screened out (None: all), and the solutions over them, one per strength."""
+    """Return the features that are not screened out (None: all), and the solutions over them, one per strength.
+
+    Ctrl-C ends the path before the strength at which it comes; before the first strength is solved, it is raised.
+    """
     smaller, kept = objective.with_alpha(float(strengths[-1])).screened()
     chosen = solvers.resolve(solver, smaller)
     solutions: list[Solution] = []
     start = None
+    settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "report": report, "screen": False}
     for alpha in strengths:
-        solution = solve(
-            smaller.with_alpha(float(alpha)),
-            chosen,
-            tol=tol,
-            max_iter=max_iter,
-            start=start,
-            report=report,
-            screen=False,
-        )
+        try:
+            solution = solve(smaller.with_alpha(float(alpha)), chosen, start=start, **settings)
+        except KeyboardInterrupt:
+            if not solutions:
+                raise
+            break
+        if solution.interrupted:
+            if not solutions:
+                raise KeyboardInterrupt
+            break
         solutions.append(solution)
         start = solution.W
     short = [s for s in solutions if not s.converged]
@@ -256,7 +270,7 @@ def _of_some(folds: list[tuple[Array, Array]], some: Array, count: int) -> list[
 
 
 class _CrossValidated(_Batch):
-    """Chooses α by cross-validation: a path per fold, the losses of the rows left out, then the path of all rows."""
+    """Chooses α by cross-validation: the path of all rows, then a path per fold and the losses of the rows left out."""
 
     alphas: Any
     alpha_min_ratio: float
@@ -281,26 +295,37 @@ class _CrossValidated(_Batch):
         def scored(fold: tuple[Array, Array]) -> Array:
             return self._fold(objective, coded, strengths, X, y, weight, *fold)
 
-        tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the last one is the path of all rows
-        found = []
-        for losses_of_fold in parallel.each(scored, folds, thread_count(self.n_jobs)):
-            found.append(losses_of_fold)
-            tasks.turn(dict)
-        losses_of_folds = np.stack(found)  # folds × strengths
+        tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the first one is the path of all rows
         kept, solutions = walk(
             objective, strengths, self.solver, self.tol, self.max_iter, printed if self.verbose else None
         )
-        path = _gathered(objective.features, strengths, kept, solutions)
+        complete = len(solutions) == len(strengths)
+        tasks.turn(dict)
+        found = []
+        try:
+            for losses_of_fold in parallel.each(scored, folds if complete else [], thread_count(self.n_jobs)):
+                found.append(losses_of_fold)
+                tasks.turn(dict)
+        except KeyboardInterrupt:
+            complete = False
+        strengths = strengths[: len(solutions)]
+        path = _gathered(objective, strengths, kept, solutions)
         self._targets = coded
         self.alphas_, self.path_nonzeros_ = strengths, path.nonzeros
-        self.path_loss_ = losses_of_folds.mean(axis=0)
-        self.path_loss_se_ = losses_of_folds.std(axis=0, ddof=1) / math.sqrt(len(folds))
-        best = selected(select, self.path_loss_, self.path_loss_se_, self.path_nonzeros_)
+        self.path_loss_, self.path_loss_se_ = _mean_and_error(found, len(strengths))
+        best = len(strengths) - 1  # where no fold was complete
+        if found:
+            best = selected(select, self.path_loss_, np.nan_to_num(self.path_loss_se_), self.path_nonzeros_)
         self.alpha_ = float(strengths[best])
         self.coef_path_, self.intercept_path_ = path.coefs, path.intercepts
-        W = np.ascontiguousarray(path.coefs[best].toarray().T)
-        self._show(replace(solutions[best], W=W))
-        tasks.turn(dict)
+        W = solutions[best].W
+        if kept is not None:
+            W = np.zeros((objective.features, objective.outputs))
+            W[kept] = solutions[best].W
+        self._show(solutions[best], coef_of(objective, W))
+        if not complete:
+            chosen = f"chosen by {len(found)} of {len(folds)} folds" if found else "the smallest that was solved"
+            warnings.warn(f"Interrupted: alpha_ is {chosen}.", stacklevel=3)
         tasks.finish()
         return self
 
@@ -331,6 +356,8 @@ class _CrossValidated(_Batch):
             )
 
         kept, solutions = walk(over(train), strengths, self.solver, self.tol, self.max_iter, None)
+        if len(solutions) < len(strengths):
+            raise KeyboardInterrupt
         held_out, found = over(test), []
         for solution in solutions:
             W = solution.W
@@ -339,6 +366,16 @@ class _CrossValidated(_Batch):
                 W[kept] = solution.W
             found.append(held_out.mean.value(held_out.margins(W), solution.intercept))
         return np.array(found)
+
+
+def _mean_and_error(losses_of_folds: list[Array], strengths: int) -> tuple[Array, Array]:
+    """Return the mean loss over the folds and its standard error, at every strength; nan where there are too few."""
+    mean, error = np.full(strengths, np.nan), np.full(strengths, np.nan)
+    if losses_of_folds:
+        mean = np.mean(losses_of_folds, axis=0)
+    if len(losses_of_folds) > 1:
+        error = np.std(losses_of_folds, axis=0, ddof=1) / math.sqrt(len(losses_of_folds))
+    return mean, error
 
 
 class BatchClassifierCV(LinearClassifier, _CrossValidated):

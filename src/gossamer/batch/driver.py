@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -25,6 +24,7 @@ class Solution:
     iterations: int
     operations: int  # cost of the solver, see `Objective`; certificates are not counted
     converged: bool
+    interrupted: bool = False  # by Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ def solve(
     """Minimise the objective until the gap is at most `tol` times that of the empty model.
 
     `report` is called with every certificate; if it returns True, or on Ctrl-C, the best point so far is the solution.
+    Ctrl-C before there is a point is raised.
     `screen` drops the features that are certainly zero; a path does that once for all strengths.
     """
     solver.check(objective)
@@ -76,6 +77,7 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
     done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
+    stall, interrupted = _Stall(), False
     try:
         iterates = solver.iterates(objective, W)
         while not done and iteration < max_iter * solver.patience:
@@ -99,12 +101,40 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
             elif now.gap <= certificate.gap:
                 best, certificate = replace(point, W=np.array(point.W)), now
             done = objective.enough(certificate, tol)
+            stall.see(now.objective, certificate.gap)
             nonzeros = int(np.count_nonzero(best.W.any(axis=1)))
             if report is not None and report(
                 Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, best.intercept, operations)
             ):
                 break
+            if stall.is_one:
+                break
     except KeyboardInterrupt:
-        warnings.warn(f"Interrupted after {iteration} iterations: the best weights so far are kept.", stacklevel=4)
-        done = True
-    return Solution(best.W, best.intercept.copy(), certificate, iteration, operations, done)
+        done = interrupted = True
+    return Solution(best.W, best.intercept.copy(), certificate, iteration, operations, done, interrupted)
+
+
+class _Stall:
+    """Sees whether ten certificates in a row brought nothing: F the same up to rounding, the gap the same up to 1%.
+
+    Then the solver is at the end of its precision (denormal features, ratios beyond 1e16), and `max_iter` more
+    iterations would bring nothing either.
+    """
+
+    LOOKS = 10
+
+    def __init__(self) -> None:
+        self.objective, self.gap, self.looks = np.inf, np.inf, 0
+
+    def see(self, objective: float, gap: float) -> None:
+        """Count this certificate, or begin again if it brought something."""
+        same = abs(objective - self.objective) <= 4 * np.finfo(float).eps * abs(objective)
+        if same and not gap < 0.99 * self.gap:
+            self.looks += 1
+        else:
+            self.objective, self.gap, self.looks = objective, gap, 0
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it stalls."""
+        return self.looks >= self.LOOKS

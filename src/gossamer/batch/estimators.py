@@ -14,7 +14,7 @@ from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Progress, Solution, solve
 from gossamer.batch.objective import Objective
-from gossamer.estimators import targets
+from gossamer.estimators import targets, wide
 from gossamer.estimators.linear import (
     Linear,
     LinearClassifier,
@@ -28,6 +28,7 @@ from gossamer.estimators.linear import (
     some_weight,
     with_callbacks,
 )
+from gossamer.estimators.memory import FEWER, check_memory
 from gossamer.validation import Array, number, whole
 
 __all__ = ["BatchClassifier", "BatchRegressor"]
@@ -71,7 +72,8 @@ class _Batch(Linear):
         if weight is not None and not weight.all():
             some = np.flatnonzero(weight)
             X, y, weight = X[some], y[some], weight[some]
-        encoded = coded.encode(y)
+        encoded, width = coded.encode(y), X.shape[1]
+        X, penalty, columns = _narrowed(X, penalty, coded.outputs)
         if self.fit_intercept and not coded.loss.has_best_intercept:
             apart = next(name for name, make in losses.LOSSES.items() if make().joint() == coded.loss)
             raise ValueError(
@@ -87,6 +89,8 @@ class _Batch(Linear):
             outputs=coded.outputs,
             sample_weight=weight,
             fit_intercept=bool(self.fit_intercept),
+            columns=columns,
+            width=width,
         )
         objective.penalty_at(objective.origin())  # raises if the penalty does not fit the shape of W
         return objective, coded, (X, y, weight, some)
@@ -95,7 +99,7 @@ class _Batch(Linear):
         objective, coded, _ = self._objective(X, y, sample_weight, number(self.alpha, "alpha", least=0))
         solver = solvers.resolve(self.solver, objective)
         shape = (objective.features, objective.outputs)
-        start = self._weights() if self.warm_start and hasattr(self, "coef_") else None
+        start = self._weights(objective.columns) if self.warm_start and hasattr(self, "coef_") else None
         start = start if start is not None and start.shape == shape else None
         tasks = Tasks(self, X, y, "iteration")
 
@@ -103,7 +107,7 @@ class _Batch(Linear):
             if self.verbose:
                 printed(progress)
             shown = {"_targets": coded, "operations_": progress.operations}
-            return tasks.turn(lambda: {**shown, **_shown(coded, progress.W, progress.intercept)})
+            return tasks.turn(lambda: {**shown, **_shown(coded, coef_of(objective, progress.W), progress.intercept)})
 
         solution = solve(
             objective,
@@ -115,28 +119,53 @@ class _Batch(Linear):
         )
         warn_if_short(solution, objective, self.tol)
         self._targets = coded
-        self._show(solution)
+        self._show(solution, coef_of(objective, solution.W))
         tasks.finish()
         return self
 
-    def _show(self, solution: Solution) -> None:
-        self.__dict__.update(_shown(self._targets, solution.W, solution.intercept))
+    def _show(self, solution: Solution, coef: Any) -> None:
+        self.__dict__.update(_shown(self._targets, coef, solution.intercept))
         self.objective_ = solution.certificate.objective
         self.dual_gap_ = solution.certificate.gap
         self.certificate_ = solution.certificate.name
         self.n_iter_ = max(solution.iterations, 1)
         self.operations_ = solution.operations
 
-    def _weights(self) -> Array:
-        """Return W, d × k."""
-        coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
-        return np.ascontiguousarray(coef.T)
+    def _weights(self, columns: Array | None) -> Array:
+        """Return W, one row for each of some features (None: all), one column per output."""
+        coef: Any = sp.csr_array(self.coef_) if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
+        if columns is not None and columns[-1] < coef.shape[1]:
+            coef = wide.selected(coef, columns) if sp.issparse(coef) else coef[:, columns]
+        return np.ascontiguousarray((coef.toarray() if sp.issparse(coef) else coef).T)
 
 
-def _shown(coded: targets.Targets, W: Array, intercept: Array) -> dict[str, Array]:
+def _narrowed(X: Any, penalty: Any, outputs: int) -> tuple[Any, Any, Array | None]:
+    """Return X without its empty columns, the penalty over the others, and their numbers; None if X stays as it is.
+
+    That is exact for a sum over features that is smallest at zero: the weights of the other columns are zero.
+    """
+    columns = wide.touched(X)
+    fits = penalty.weights is None or len(penalty.weights) == X.shape[1]
+    if columns is not None and penalty.sums_over_features and fits:
+        smaller = penalty.restricted(columns)
+        if not smaller.prox(np.zeros((len(columns), 1)), 0.0).any():
+            return wide.selected(X, columns), smaller, columns
+    arrays = 8 * 8 * X.shape[1] * outputs  # weights, gradients and what solvers keep, of 8 bytes each
+    check_memory(arrays, f"A fit with {X.shape[1]:,} features", FEWER)
+    return X, penalty, None
+
+
+def coef_of(objective: Objective, W: Array) -> Any:
+    """Return the weights of all columns of the data, one row per output; sparse if there are very many."""
+    return (
+        np.ascontiguousarray(W.T) if objective.columns is None else wide.spread(W, objective.columns, objective.width)
+    )
+
+
+def _shown(coded: targets.Targets, coef: Any, intercept: Array) -> dict[str, Any]:
     """Return `coef_` and `intercept_`."""
-    coef = np.ascontiguousarray(W.T)
-    return {"coef_": coef[0] if coded.kind == "regression" and coded.flat else coef, "intercept_": intercept}
+    flat = coded.kind == "regression" and coded.flat and not sp.issparse(coef)
+    return {"coef_": coef[0] if flat else coef, "intercept_": intercept}
 
 
 def printed(progress: Progress) -> None:
@@ -151,7 +180,11 @@ def printed(progress: Progress) -> None:
 
 def warn_if_short(solution: Solution, objective: Objective, tol: float) -> None:
     """Warn if the solver stopped before the gap was small enough."""
-    if not solution.converged:
+    if solution.interrupted:
+        warnings.warn(
+            f"Interrupted after {solution.iterations} iterations: the best weights so far are kept.", stacklevel=4
+        )
+    elif not solution.converged:
         reached = solution.certificate.gap / objective.scale(solution.certificate.name)
         warnings.warn(
             f"Stopped after {solution.iterations} iterations with a relative {solution.certificate.name} of "
@@ -194,7 +227,8 @@ class BatchClassifier(LinearClassifier, _Batch):
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The weights, one row per output, and the intercepts.
+        The weights, one row per output, and the intercepts. `coef_` is a sparse matrix, as after `sparsify`, if X has
+        more than 2^26 columns times outputs and most of them are empty.
     objective_ : float
         Mean loss + αΩ at the answer.
     dual_gap_ : float

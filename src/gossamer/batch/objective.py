@@ -36,6 +36,13 @@ class Point:
     gradient: Array  # d × k: Xᵀ slopes
 
 
+def shares(weight: Any) -> Array:
+    """Return the weights divided by their sum, which may overflow; 0 for shares whose slopes would underflow."""
+    c = np.asarray(weight, np.float64) / np.max(weight)
+    p = c / c.sum()
+    return np.where(p < np.finfo(float).tiny / np.finfo(float).eps, 0.0, p)
+
+
 def design(X: Any, threads: int) -> Any:
     """Return the compiled form of X: canonical CSR or CSC, or a dense array."""
     if hasattr(X, "indptr"):
@@ -69,6 +76,8 @@ class Objective:
         Whether there is an intercept b.
     threads : int, optional
         Number of threads, by default that of `validation.thread_count`; the result does not depend on it.
+    columns, width : vector and int, optional
+        If X has only some columns of the data: their numbers, and how many there are in all.
 
     Attributes
     ----------
@@ -88,18 +97,24 @@ class Objective:
         sample_weight: Array | None = None,
         fit_intercept: bool = True,
         threads: int | None = None,
+        columns: Array | None = None,
+        width: int | None = None,
     ) -> None:
         self.threads = threads or thread_count()
+        p = shares(np.ones(X.shape[0]) if sample_weight is None else sample_weight)
+        if not p.all():
+            some = np.flatnonzero(p)
+            X, y, p = X[some], np.asarray(y)[some], p[some]
+        self.p = np.ascontiguousarray(p)
         self.design = design(X, self.threads)
         n = self.design.rows
-        c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        self.p = np.ascontiguousarray(c / c.sum())
         self.y = np.ascontiguousarray(y, np.float64).reshape(n, -1)
         self.loss, self.penalty, self.alpha = as_loss(loss), as_penalty(penalty), float(alpha)
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
         self.mean = self.loss.mean(outputs, self.y, self.p, self.threads)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
         self.column_length = self.nonzeros / max(self.features, 1)
+        self.columns, self.width = columns, width or self.features
         self._b = np.zeros(outputs)  # the last intercept, from which the next search starts
         self.memory: dict[str, Any] = {}  # state that solvers keep between strengths
         self._lipschitz: float | None = None
@@ -268,22 +283,26 @@ class Objective:
     def screened(self) -> tuple[Objective, Array | None]:
         """Return the problem without the features that are certainly zero at its optimum, and the remaining features.
 
-        The gradient is bounded: |g_j| ≤ Σ_i p_i |x_ij| · lipschitz, and for a margin loss only the rows that pull to
-        one side count at a time. If the bound is within the strength of the penalty, w_j = 0.
+        Barred features are. The gradient is bounded: |g_j| ≤ Σ_i p_i |x_ij| · lipschitz, and for a margin loss only
+        the rows that pull to one side count at a time. If the bound is within the strength of the penalty, w_j = 0.
         """
         bounded = self.alpha > 0 and self.loss.lipschitz is not None
         limit = self.penalty.limits(self.alpha) if bounded else None
+        barred = self.penalty.barred()
         if limit is None:
-            return self, None
+            return (self, None) if barred is None else self._without(barred)
         above, below = np.empty(self.features), np.empty(self.features)
         one_sided = self.outputs == 1 and self.loss.kind == "binary"
         self.design.signed_sums(self.p * self.y[:, 0] if one_sided else self.p, above, below)
         most = np.maximum(above, below) if one_sided else above + below
         steep = self.loss.longest_slope(self.penalty.slope_order, self.outputs)
         keep = most * steep > limit * (1 - 1e-9)
-        kept = np.flatnonzero(keep)
-        if len(kept) > 0.9 * self.features:
+        if np.count_nonzero(keep) > 0.9 * self.features and barred is None:
             return self, None
+        return self._without(~keep if barred is None else ~keep | barred)
+
+    def _without(self, features: Array) -> tuple[Objective, Array]:
+        kept = np.flatnonzero(~features)
         return self.restricted(kept, self.penalty.restricted(kept)), kept
 
     def restricted(self, kept: Array, penalty: Any) -> Objective:

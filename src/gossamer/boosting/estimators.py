@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
 from gossamer.boosting import rounds
-from gossamer.estimators import targets
+from gossamer.estimators import targets, wide
 from gossamer.estimators.linear import (
     CallbackSupportMixin,
     LinearClassifier,
@@ -29,6 +29,7 @@ from gossamer.estimators.linear import (
     some_weight,
     with_callbacks,
 )
+from gossamer.estimators.memory import check_memory
 from gossamer.validation import Array, number, thread_count, whole
 
 __all__ = ["BoostingClassifier", "BoostingRegressor"]
@@ -66,7 +67,8 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         threads = thread_count(self.n_jobs)
         new.__dict__.pop("feature_names_in_", None)
         X, y = checked(new, X, y, ("csc", "csr") if self._takes_sparse() else False)
-        X = sp.csc_array(X) if sp.issparse(X) else X
+        narrow = not isinstance(kind, kinds.ColumnFeatures) or wide.touched(X) is None
+        X = sp.csc_array(X) if sp.issparse(X) and narrow else X
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
         weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
@@ -153,6 +155,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         """The weights of all columns, one row per output; for features="columns"."""
         if not isinstance(getattr(self, "_kind", None), kinds.ColumnFeatures):
             raise AttributeError("coef_ exists once the estimator is fitted with features='columns'; see weights_.")
+        check_memory(8 * self.n_features_in_ * self._targets.outputs, "coef_", "Read features_ and weights_.")
         W = np.zeros((self.n_features_in_, self._targets.outputs))
         W[np.asarray(self.features_, dtype=np.intp)] = self.weights_
         return W[:, 0] if self._targets.kind == "regression" and self._targets.flat else W.T

@@ -21,6 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from gossamer import _core
+from gossamer.estimators import wide
+from gossamer.estimators.memory import FEWER, check_memory
 from gossamer.registry import Registry
 from gossamer.validation import Array, floats, number, shape_words, sparse_matrix, whole
 from gossamer.validation import weights as check_weights
@@ -175,14 +177,19 @@ class ColumnFeatures:
     def pool(self, X: Any, weights: Array | None = None, centre: Array | None = None) -> Pool:
         """Return the candidates on X; `weights` are the ω of the columns in the penalty.
 
-        `centre` is subtracted from the columns of a dense X, and the intercept is adjusted. Without it, columns far
-        from zero would be almost collinear with the intercept, and convergence would be slow.
+        Of a sparse X with far more columns than entries, columns without entries are no candidates. `centre` is
+        subtracted from the columns of a dense X, and the intercept is adjusted. Without it, columns far from zero would
+        be almost collinear with the intercept, and convergence would be slow.
         """
         return _ColumnPool(X, weights, None if sp.issparse(X) else centre)
 
     def evaluate(self, X: Any, features: Sequence[Any]) -> Any:
         """Return those columns of X."""
-        return X[:, np.asarray(features, dtype=np.intp)]
+        which = np.asarray(features, dtype=np.intp)
+        if wide.touched(X) is None or X.format != "csr":
+            return X[:, which]
+        order = np.argsort(which)
+        return wide.selected(X, which[order])[:, np.argsort(order)]
 
     def name(self, feature: Any, names: Any = None) -> str:
         """Return the name of the column."""
@@ -194,8 +201,19 @@ class _ColumnPool(Pool):
 
     def __init__(self, X: Any, weights: Array | None, centre: Array | None) -> None:
         self.centre = centre
+        numbers = wide.touched(X)
+        if numbers is None:
+            check_memory(8 * 4 * X.shape[1], f"Boosting with {X.shape[1]:,} columns", FEWER)
+            numbers = np.arange(X.shape[1])
+        else:
+            X, weights = wide.selected(X, numbers), None if weights is None else weights[numbers]
+        self.numbers: Array = numbers  # of the candidates among all columns
         self.columns = columns_of(X if centre is None else (X - centre).astype(X.dtype, copy=False))
         self.count, self.weights = X.shape[1], weights
+        self.barred = np.zeros(self.count, bool)
+        if weights is not None:
+            self.barred = np.isinf(weights)
+            self.weights = np.where(self.barred, 1.0, weights)
         self.scales: Array | None = None
 
     def best(self, scoring: Scoring, used: Sequence[Feature], count: int) -> list[Scored]:
@@ -203,17 +221,23 @@ class _ColumnPool(Pool):
             self.scales = np.empty(self.count)
             scoring.booster.scales(self.columns, self.scales)
         scores = scoring.columns(self.columns, self.count, scales=self.scales, weights=self.weights)
-        return _best_columns(scores, used, count)
+        scores[self.barred] = 0
+        scores[self._places(used)] = 0
+        return [(float(scores[j]), int(self.numbers[j])) for j in _top(scores, count)]
+
+    def _places(self, features: Sequence[Any]) -> Array:
+        return np.searchsorted(self.numbers, np.asarray(features, np.int64))
 
     def _given(self, which: Array) -> tuple[Any, Array, Array | None]:
         return self.columns, which, None if self.weights is None else np.ascontiguousarray(self.weights[which])
 
     def add(self, booster: Any, features: Sequence[Feature]) -> None:
-        booster.add(*self._given(np.array(features, np.int64)))
+        booster.add(*self._given(self._places(features)))
 
     def adopt(self, booster: Any) -> list[Feature]:
-        booster.adopt(*self._given(np.arange(self.count)))
-        return list(range(self.count))
+        which = np.flatnonzero(~self.barred)
+        booster.adopt(*self._given(which))
+        return [int(j) for j in self.numbers[which]]
 
     def intercept(self, b: Array, features: Sequence[Any], W: Array) -> Array:
         return b if self.centre is None else b - self.centre[np.asarray(features, dtype=np.intp)] @ W

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from gossamer import losses
-from gossamer.estimators import targets
+from gossamer.estimators import targets, wide
+from gossamer.estimators.memory import check_memory
 from gossamer.validation import Array, floats, refuse_odd, sparse_matrix
 
 try:
@@ -30,6 +32,9 @@ except ImportError:  # pragma: no cover  (an older scikit-learn)
         return method
 
 
+BLOCK = 1 << 24  # products in one call of NumPy or SciPy, which cannot be interrupted: some hundredths of a second
+
+
 class Linear(CallbackSupportMixin, BaseEstimator):
     """A model with `coef_` and `intercept_`."""
 
@@ -41,8 +46,11 @@ class Linear(CallbackSupportMixin, BaseEstimator):
     def nonzero_features_(self) -> Array:
         """The features with a non-zero weight: their names if the data had names, their numbers otherwise."""
         check_is_fitted(self)
-        coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
-        used = np.flatnonzero(coef.any(axis=0))
+        coef = self.coef_
+        if sp.issparse(coef):
+            used = np.unique(coef.indices[coef.data != 0]).astype(np.int64)
+        else:
+            used = np.flatnonzero(np.atleast_2d(coef).any(axis=0))
         names = getattr(self, "feature_names_in_", None)
         return used if names is None else names[used]
 
@@ -56,6 +64,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         """Make `coef_` an array; return self."""
         check_is_fitted(self)
         if sp.issparse(self.coef_):
+            check_memory(8 * math.prod(self.coef_.shape), "coef_ as an array", "Keep it sparse.")
             dense = self.coef_.toarray()
             self.coef_ = dense[0] if self._targets.kind == "regression" and self._targets.flat else dense
         return self
@@ -64,15 +73,31 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         """Return z = X W + b, n × k."""
         check_is_fitted(self)
         X = accepted(self, X, accept_sparse=("csr", "csc"), reset=False)
-        W = self.coef_.T if sp.issparse(self.coef_) else np.atleast_2d(self.coef_).T
-        Z = X @ W
-        return np.asarray(Z.toarray() if sp.issparse(Z) else Z) + self.intercept_
+        if not sp.issparse(self.coef_):
+            return _product(X, np.atleast_2d(self.coef_).T) + self.intercept_
+        coef = sp.csr_array(self.coef_)
+        used = np.unique(coef.indices)
+        X = wide.selected(X, used) if sp.issparse(X) else X[:, used]
+        return _product(X, wide.selected(coef, used).toarray().T) + self.intercept_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _product(X: Any, W: Any) -> Array:
+    """Return X W as an array. Large products are made block by block, so that Ctrl-C is noticed."""
+    entries = X.nnz if sp.issparse(X) else X.size
+    if sp.issparse(X) and X.format == "csc" and entries > BLOCK:
+        X = X.tocsr()
+    count = max(1, X.shape[0] * BLOCK // max(entries * W.shape[1], 1))
+    if count >= X.shape[0]:
+        Z = X @ W
+        return np.asarray(Z.toarray() if sp.issparse(Z) else Z)
+    blocks = (X[i : i + count] @ W for i in range(0, X.shape[0], count))
+    return np.concatenate([Z.toarray() if sp.issparse(Z) else Z for Z in blocks])
 
 
 def has_probabilities(estimator: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -93,8 +93,11 @@ class Model:
         coded = getattr(estimator, "_targets", None)
         if not isinstance(coded, Targets):
             raise TypeError(f"A fitted linear estimator of gossamer is needed; {type(estimator).__name__} was given.")
-        coef = estimator.coef_
-        W = np.atleast_2d(coef.toarray() if hasattr(coef, "toarray") else coef).T
+        coef, used, width = estimator.coef_, None, None
+        if hasattr(coef, "toarray"):
+            used, width = np.unique(coef.indices).astype(np.int64), coef.shape[1]
+            coef = _columns(coef, used)
+        W = np.atleast_2d(coef).T
         b = np.broadcast_to(np.asarray(estimator.intercept_, np.float64).reshape(-1), (W.shape[1],))
         names: Any = getattr(estimator, "source_names_", None)
         settings_of_input = getattr(estimator, "source_settings_", {})
@@ -106,7 +109,11 @@ class Model:
         for name in ("t_", "progressive_loss_", "dual_gap_", "objective_"):
             if isinstance(getattr(estimator, name, None), (int, float)):
                 facts[name.rstrip("_")] = getattr(estimator, name)
-        return from_weights(coded, W, b, names, input=settings_of_input, facts=facts)
+        if used is None:
+            return from_weights(coded, W, b, names, input=settings_of_input, facts=facts)
+        names = None if names is None else {i: names[j] for i, j in enumerate(used.tolist())}
+        model = from_weights(coded, W, b, names, n_features=width, input=settings_of_input, facts=facts)
+        return replace(model, features=used[model.features])
 
     # Predictions
 
@@ -235,6 +242,14 @@ class Model:
 def used_features(W: Array) -> Array:
     """Return the features with a non-zero weight (rows of W)."""
     return np.flatnonzero(W if W.shape[1] == 1 else W.any(axis=1)).astype(np.int64)
+
+
+def _columns(coef: Any, used: Array) -> Array:
+    """Return these columns of a CSR matrix as an array; all others are empty."""
+    dense = np.zeros((coef.shape[0], len(used)))
+    rows = np.repeat(np.arange(coef.shape[0]), np.diff(coef.indptr))
+    dense[rows, np.searchsorted(used, coef.indices)] = coef.data
+    return dense
 
 
 def from_weights(

@@ -3,6 +3,7 @@
 A strategy learns at one strength, or at many side by side (core/path/lane_rule.hpp), each as it would alone. It has
 
     alpha                    the strength in `methods.Setup`
+    lanes                    the number of strengths
     judges                   whether the losses choose among strengths, so that rows seen before are left out of them
     decides(method)          whether the first rows decide on the setting: the step, or the strengths and their steps
     start(trainer)           the setting before that, and a learner; raises if the problem is not possible
@@ -45,6 +46,7 @@ class OneStrength:
     """Learn at one strength; the setting is the step: a number or a schedule."""
 
     judges = False
+    lanes = 1
 
     def __init__(self, alpha: float) -> None:
         self.alpha = alpha
@@ -100,6 +102,11 @@ class ManyStrengths:
 
     def __init__(self, alphas: int | Array, n_jobs: int | None = None) -> None:
         self.alphas, self.n_jobs = alphas, n_jobs
+
+    @property
+    def lanes(self) -> int:
+        """Number of strengths."""
+        return self.alphas if isinstance(self.alphas, int) else len(self.alphas)
 
     def decides(self, method: Any) -> bool:
         """Return whether the first rows decide on the strengths or the steps."""
@@ -314,7 +321,8 @@ def compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, An
     if not penalty.sums_over_features:
         return rows, penalty, setup
     small, used = rows.renumbered()
-    return small, penalty.restricted(used), replace(setup, features=max(len(used), 1))
+    used = used if len(used) else np.zeros(1, np.int64)  # rows without entries: any feature does
+    return small, penalty.restricted(used), replace(setup, features=len(used))
 
 
 def slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core, methods
+from gossamer.estimators.memory import FEWER, check_memory
 from gossamer.estimators.targets import Targets
 from gossamer.online import strategies
 from gossamer.registry import record
@@ -64,9 +65,16 @@ class Trainer:
         average: bool = False,
     ) -> None:
         self.method, self.penalty, self.strategy, self.targets = method, penalty, strategy, targets
+        check_memory(8 * features * targets.outputs, f"A learner with {features:,} features", FEWER)
         self.setup = methods.Setup(features, targets.outputs, strategy.alpha, fit_intercept, average)
         self.loss_call = _core.loss_call(targets.loss._core())
-        self.setting, self.learner = strategy.start(self)  # the step in use, or strengths and steps; the compiled state
+        try:  # the step in use, or strengths and steps; the compiled state
+            self.setting, self.learner = strategy.start(self)
+        except MemoryError as error:
+            size = f"{8e-9 * features * targets.outputs * strategy.lanes:.1f} GB"
+            raise MemoryError(
+                f"A learner with {features:,} features takes {size} of memory or more. {FEWER}"
+            ) from error
         self.decided = 0 if strategy.decides(method) else strategies.PREFIX  # how many rows it was decided by
         self.buffer: Rows | None = None  # the first rows, while they may decide again
         self.repeats: list[list[float]] = []  # spans of rounds whose rows were seen before, where the strategy judges
@@ -75,9 +83,9 @@ class Trainer:
     def finds_bad_entries(self) -> bool:
         """Whether `learn` detects values that are not finite and indices out of range, as `Rows.check` does.
 
-        Lanes and the search for a step do not detect them.
+        Lanes and the search for a step do not detect them, and learners do not see barred features.
         """
-        return not (self.strategy.judges or self.strategy.decides(self.method))
+        return not (self.strategy.judges or self.strategy.decides(self.method) or self.penalty.barred() is not None)
 
     # Learning
 
@@ -101,6 +109,7 @@ class Trainer:
 
     def learn(self, rows: Rows, *, repeated: bool = False) -> None:
         """Learn from the rows in their order; `repeated` says that they have been seen before."""
+        rows = rows.without(self.penalty.barred())
         counted_out = repeated and self.strategy.judges
         if counted_out:
             self._begin_repeat()
@@ -171,6 +180,7 @@ class Trainer:
         """Return a trainer with the same state and another number of features or outputs."""
         self.strategy.check_growth(self, targets.outputs)
         self.penalty.rows(features)  # raises if its weights are for another number of features
+        check_memory(8 * features * targets.outputs, f"A learner with {features:,} features", FEWER)
         new = Trainer.__new__(Trainer)
         new.__dict__.update(self.__dict__)
         new.targets, new.setup = targets, replace(self.setup, features=features, outputs=targets.outputs)
@@ -199,6 +209,7 @@ class Trainer:
 
     def read(self) -> tuple[Array, Array]:
         """Return W (features × outputs) and b of one strength, averaged if `setup.average`."""
+        check_memory(8 * self.setup.features * self.setup.outputs, "The weights as an array", FEWER)
         W, b = np.empty((self.setup.features, self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read(W, b, self.setup.average)
         return W, b

@@ -52,6 +52,21 @@ class Rows:
             return self
         return self.taken(np.flatnonzero(self.weight))
 
+    def without(self, barred: Array | None) -> Rows:
+        """Return the rows without the entries of barred features, a mask over all features; None bars nothing."""
+        if barred is None:
+            return self
+        rows = self.compact()
+        stay = ~barred[rows.index]
+        before = np.concatenate([[0], np.cumsum(stay)])
+        return replace(
+            rows,
+            begins=before[rows.begins],
+            ends=before[rows.ends],
+            index=np.ascontiguousarray(rows.index[stay]),
+            value=np.ascontiguousarray(rows.value[stay]),
+        )
+
     def compact(self) -> Rows:
         """Return the same rows with their entries stored one after the other, and no others."""
         if len(self) and (self.begins[1:] == self.ends[:-1]).all():  # already compact
