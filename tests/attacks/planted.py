@@ -10,6 +10,8 @@ import numpy as np
 
 from attacks.rows import SOUND, Row, exits, raises
 
+SANITIZED = "san.so" in os.environ.get("LD_PRELOAD", "")
+
 
 def spin() -> None:
     while True:
@@ -47,7 +49,7 @@ ROWS = [  # and the word that the outcome must hold
 ]
 FAILS_BY = {
     "planted: abort": "signal 6",
-    "planted: segmentation fault": "signal 11",
+    "planted: segmentation fault": "exit 1 without an answer" if SANITIZED else "signal 11",
     "planted: a loop without end": "out of time",
     "planted: sleep": "out of time",
     "planted: 4 GB": "MemoryError",

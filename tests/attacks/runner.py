@@ -25,7 +25,8 @@ if __name__ == "__main__":
 
 from attacks.rows import Outcome, Row
 
-SANITIZED = "san.so" in os.environ.get("LD_PRELOAD", "")  # no limit of memory is possible, and everything is slower
+# Under a sanitizer no limit of memory is possible, and everything is slower.
+SANITIZED = "san.so" in os.environ.get("LD_PRELOAD", "")
 SLOWER = 10 if SANITIZED else 1
 WAIT = 8  # seconds on the clock per second of processor time: other processes may run too
 
