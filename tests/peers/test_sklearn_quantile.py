@@ -82,7 +82,7 @@ def test_three_points(quantile, alpha, intercept, slope):
 @pytest.mark.parametrize("intercept", [True, False])
 @ports("test_quantile_equals_huber_for_low_epsilon")
 def test_a_narrow_huber_is_the_median(intercept):
-    """With δ → 0 Huber's loss is δ|r|, and δ = 2α makes it the pinball loss at ½ with strength α."""
+    """With δ → 0 Huber's loss is δ|r|, 2δ times the pinball loss at ½, so its strength is 2δα."""
     X, y = make_regression(100, 8, random_state=0, noise=1.0)
     huber = gs.BatchRegressor(gs.Huber(1e-2), "l1", 2e-6, fit_intercept=intercept, solver="fista", max_iter=2000)
     huber = fit(huber, X, y)
