@@ -152,7 +152,7 @@ class BlockSolver final : public NewtonSolver {
 
   // Curvatures, and L_b of the working blocks.
   void model() override {
-    H_ = loss_.curvatures(Z_.data(), b_.data(), h_.data());
+    H_ = loss_.curvatures(Z_.data(), b_.data(), h_.data(), std::min(damping_, 1.0));
     double most = 0;  // over p_i
     mean_ = 0;
     for (std::size_t i = 0; i < n_; ++i) {
@@ -168,7 +168,7 @@ class BlockSolver final : public NewtonSolver {
           scale = 0;
           x_.each(feature(b, 0), [&](std::size_t i, double x) { scale += largest_[i] * x * x; });
         }
-        lipschitz_[b] = scale + (1e-6 + damping_) * spread_[b] * mean_;
+        lipschitz_[b] = scale + (1e-6 + (loss_.has_majorant() ? 0.0 : damping_)) * spread_[b] * mean_;
       }
     });
   }

@@ -300,7 +300,7 @@ class _CrossValidated(_Batch):
     ) -> Array:
         """Return the mean loss on the rows left out, at every strength."""
 
-        def over(rows: Array) -> Objective:
+        def over(rows: Array, fit_intercept: bool) -> Objective:
             return Objective(
                 X[rows],
                 coded.encode(y[rows]),
@@ -309,12 +309,12 @@ class _CrossValidated(_Batch):
                 1.0,
                 outputs=coded.outputs,
                 sample_weight=None if weight is None else weight[rows],
-                fit_intercept=objective.fit_intercept,
+                fit_intercept=fit_intercept,
                 threads=1,
             )
 
-        kept, solutions = walk(over(train), strengths, self.solver, self.tol, self.max_iter, None)
-        held_out, found = over(test), []
+        kept, solutions = walk(over(train, objective.fit_intercept), strengths, self.solver, self.tol, self.max_iter, None)
+        held_out, found = over(test, False), []  # the intercept is that of the solution
         for solution in solutions:
             W = solution.W
             if kept is not None:

@@ -76,6 +76,10 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
     done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
+
+    def intercept() -> Array:
+        return objective.intercept(best.W, best.b)
+
     try:
         iterates = solver.iterates(objective, W)
         while not done and iteration < max_iter * solver.patience:
@@ -101,10 +105,10 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
             done = objective.enough(certificate, tol)
             nonzeros = int(np.count_nonzero(best.W.any(axis=1)))
             if report is not None and report(
-                Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, best.intercept, operations)
+                Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, intercept(), operations)
             ):
                 break
     except KeyboardInterrupt:
         warnings.warn(f"Interrupted after {iteration} iterations: the best weights so far are kept.", stacklevel=4)
         done = True
-    return Solution(best.W, best.intercept.copy(), certificate, iteration, operations, done)
+    return Solution(best.W, intercept(), certificate, iteration, operations, done)

@@ -6,6 +6,10 @@ The intercept is never penalised, and solvers do not see it: every value and gra
 W. So F is a function of W alone, as smooth as before, and the slopes balance (Σ p_i slope_i = 0), as those of the dual
 point of a certificate must.
 
+An intercept takes up any constant that is added to a column of X, or to y where the loss is one of z − y. So such
+constants are subtracted before anything is computed, and numbers are as exact as those of data without them. Margins
+and intercepts inside a problem are those of the centred data; `Objective.intercept` returns that of the data as given.
+
 W is d × k: one row per feature, one column per output.
 """
 
@@ -21,7 +25,7 @@ from gossamer import _core
 from gossamer.batch import certificates
 from gossamer.batch.certificates import Certificate
 from gossamer.estimators import parallel
-from gossamer.losses import as_loss
+from gossamer.losses import as_loss, medians
 from gossamer.penalties import as_penalty
 from gossamer.validation import Array
 
@@ -31,7 +35,7 @@ class Point:
     """The smooth part of F at W."""
 
     W: Array  # d × k
-    intercept: Array  # the best b for W
+    b: Array  # the best intercept for W, of the centred data
     loss: float  # Σ p ℓ
     slopes: Array  # n × k: p_i ∂ℓ/∂z_i
     gradient: Array  # d × k: Xᵀ slopes
@@ -47,6 +51,36 @@ def design(X: Any, threads: int) -> Any:
     if X.flags.f_contiguous and not X.flags.c_contiguous:
         return _core.Design.dense(X.T, False, threads)
     return _core.Design.dense(np.ascontiguousarray(X), True, threads)
+
+
+def centred(X: Any, p: Array, threads: int) -> tuple[Any, Array | None]:
+    """Return X without the offsets of its columns, and the offsets (None: there are none worth the copy).
+
+    An offset is a median of a column whose mean is large beside its spread. As an entry of the column it is subtracted
+    without rounding, and a constant column becomes zero. A column of a sparse matrix that is not full has none.
+    """
+    table = design(X, threads)
+    means, squares = np.empty((table.features, 1)), np.empty(table.features)
+    table.gradient(p[:, None], means)
+    table.weighted_squares(p, squares)
+    far = np.flatnonzero(squares - means[:, 0] ** 2 < squares / 1024)
+    if hasattr(X, "indptr") and len(far):
+        entries = np.bincount(X.indices, minlength=X.shape[1]) if X.format == "csr" else np.diff(X.indptr)
+        far = far[entries[far] == X.shape[0]]
+    if not len(far):
+        return X, None
+    offsets = np.zeros(table.features, X.dtype)
+    for j in far:
+        column = X[:, [j]]
+        offsets[j] = medians(column.toarray() if hasattr(X, "indptr") else column, p)[0]
+    X = X.copy()
+    if not hasattr(X, "indptr"):
+        X[:, far] -= offsets[far]
+    elif X.format == "csr":
+        X.data -= offsets[X.indices]
+    else:
+        X.data -= np.repeat(offsets, np.diff(X.indptr))
+    return X, offsets.astype(np.float64)
 
 
 class Objective:
@@ -91,12 +125,18 @@ class Objective:
         threads: int | None = None,
     ) -> None:
         self.threads = threads or parallel.threads()
-        self.design = design(X, self.threads)
-        n = self.design.rows
+        n = X.shape[0]
         c = np.ones(n) if sample_weight is None else np.asarray(sample_weight, np.float64)
         self.p = np.ascontiguousarray(c / c.sum())
         self.y = np.ascontiguousarray(y, np.float64).reshape(n, -1)
         self.loss, self.penalty, self.alpha = as_loss(loss), as_penalty(penalty), float(alpha)
+        self._offset_x, self._offset_y = None, np.zeros(outputs)
+        if fit_intercept:
+            X, self._offset_x = centred(X, self.p, self.threads)
+            if self.loss.of_residual:
+                self._offset_y = medians(self.y, self.p)
+                self.y = self.y - self._offset_y
+        self.design = design(X, self.threads)
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
         self.mean = self.loss.mean(outputs, self.y, self.p, self.threads)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
@@ -125,8 +165,12 @@ class Objective:
         """Return the mean loss at W, with the best intercept."""
         return float(self._slopes(self.margins(W), np.empty((self.design.rows, self.outputs))))
 
+    def intercept(self, W: Array, b: Array) -> Array:
+        """Return the intercept of the data as given, from that of the centred data."""
+        return b + self._offset_y - (0.0 if self._offset_x is None else self._offset_x @ W)
+
     def margins(self, W: Array) -> Array:
-        """Return XW."""
+        """Return XW, X centred."""
         Z = np.empty((self.design.rows, self.outputs))
         self.design.margins(np.ascontiguousarray(W), Z)
         self.operations += 2 * self.nonzeros * self.outputs
@@ -188,8 +232,9 @@ class Objective:
         """Return D(u) for the best of the dual points that the slopes at the point give."""
         S, G = self._balanced(point)
         bound, off = -math.inf, 0.0
-        if self.fit_intercept:  # imbalance costs at most itself times the intercept
-            off = float(np.abs(S.sum(axis=0)) @ (1 + np.abs(point.intercept)))
+        if self.fit_intercept:  # imbalance costs at most itself times the intercept: about b, or the loss per slope
+            sums, sizes = np.abs(S.sum(axis=0)), np.maximum(np.abs(S).sum(axis=0), 1e-300)
+            off = float(sums @ np.abs(point.b) + self.scale(certificates.DUALITY_GAP) * np.sum(sums / sizes))
         if self.alpha > 0 or self.penalty.is_set:
             for s, conjugate in self.penalty.shrinkages(self.alpha, self._as_given(G)):
                 bound = max(bound, -self.mean.conjugate(S if s == 1 else s * S) - conjugate - off)
@@ -294,6 +339,7 @@ class Objective:
         smaller = object.__new__(type(self))
         smaller.__dict__.update(self.__dict__)
         smaller.design, smaller.features = self.design.reduced(number, len(kept)), len(kept)
+        smaller._offset_x = None if self._offset_x is None else self._offset_x[kept]
         smaller.penalty, smaller.memory, smaller._b = penalty, {}, self._b.copy()
         smaller._lipschitz, smaller._scale = None, None
         return smaller

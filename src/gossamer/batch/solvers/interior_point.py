@@ -71,7 +71,7 @@ class InteriorPoint(Solver):
         h = np.empty_like(p)
         direction = np.zeros_like(w)
         while True:
-            objective.mean.curvatures(objective.margins(w[:, None]), point.intercept, h)
+            objective.mean.curvatures(objective.margins(w[:, None]), point.b, h)
             total = float(h.sum())
 
             def hessian(v: Array, total: float = total) -> Array:
