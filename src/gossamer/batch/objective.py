@@ -41,6 +41,15 @@ class Point:
     gradient: Array  # d × k: Xᵀ slopes
 
 
+@dataclass(frozen=True)
+class Scales:
+    """The units of a problem, from the best constant model."""
+
+    gap: float  # its loss above the sum of the least losses: of gaps
+    residual: float  # its prox-gradient step: of residuals
+    length: float  # its loss per slope: of margins and intercepts
+
+
 def design(X: Any, threads: int) -> Any:
     """Return the compiled form of X: canonical CSR or CSC, or a dense array."""
     if hasattr(X, "indptr"):
@@ -54,7 +63,7 @@ def design(X: Any, threads: int) -> Any:
 
 
 def centred(X: Any, p: Array, threads: int) -> tuple[Any, Array | None]:
-    """Return X without the offsets of its columns, and the offsets (None: there are none worth the copy).
+    """Return the compiled form of X without the offsets of its columns, and the offsets (None: none is large).
 
     An offset is a median of a column whose mean is large beside its spread. As an entry of the column it is subtracted
     without rounding, and a constant column becomes zero. A column of a sparse matrix that is not full has none.
@@ -68,7 +77,7 @@ def centred(X: Any, p: Array, threads: int) -> tuple[Any, Array | None]:
         entries = np.bincount(X.indices, minlength=X.shape[1]) if X.format == "csr" else np.diff(X.indptr)
         far = far[entries[far] == X.shape[0]]
     if not len(far):
-        return X, None
+        return table, None
     offsets = np.zeros(table.features, X.dtype)
     for j in far:
         column = X[:, [j]]
@@ -80,7 +89,7 @@ def centred(X: Any, p: Array, threads: int) -> tuple[Any, Array | None]:
         X.data -= offsets[X.indices]
     else:
         X.data -= np.repeat(offsets, np.diff(X.indptr))
-    return X, offsets.astype(np.float64)
+    return design(X, threads), offsets.astype(np.float64)
 
 
 class Objective:
@@ -132,11 +141,12 @@ class Objective:
         self.loss, self.penalty, self.alpha = as_loss(loss), as_penalty(penalty), float(alpha)
         self._offset_x, self._offset_y = None, np.zeros(outputs)
         if fit_intercept:
-            X, self._offset_x = centred(X, self.p, self.threads)
-            if self.loss.of_residual:
-                self._offset_y = medians(self.y, self.p)
-                self.y = self.y - self._offset_y
-        self.design = design(X, self.threads)
+            self.design, self._offset_x = centred(X, self.p, self.threads)
+        else:
+            self.design = design(X, self.threads)
+        if fit_intercept and self.loss.of_residual:
+            self._offset_y = medians(self.y, self.p)
+            self.y = self.y - self._offset_y
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
         self.mean = self.loss.mean(outputs, self.y, self.p, self.threads)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
@@ -144,7 +154,7 @@ class Objective:
         self._b = np.zeros(outputs)  # the last intercept, from which the next search starts
         self.memory: dict[str, Any] = {}  # state that solvers keep between strengths
         self._lipschitz: float | None = None
-        self._scale: tuple[float, float] | None = None
+        self._scale: Scales | None = None
 
     def with_alpha(self, alpha: float) -> Objective:
         """Return the same problem with another strength; results that depend on the data only are shared."""
@@ -232,9 +242,8 @@ class Objective:
         """Return D(u) for the best of the dual points that the slopes at the point give."""
         S, G = self._balanced(point)
         bound, off = -math.inf, 0.0
-        if self.fit_intercept:  # imbalance costs at most itself times the intercept: about b, or the loss per slope
-            sums, sizes = np.abs(S.sum(axis=0)), np.maximum(np.abs(S).sum(axis=0), 1e-300)
-            off = float(sums @ np.abs(point.b) + self.scale(certificates.DUALITY_GAP) * np.sum(sums / sizes))
+        if self.fit_intercept:  # imbalance costs at most itself times the best intercept
+            off = float(np.abs(S.sum(axis=0)) @ (self._scales().length + np.abs(point.b)))
         if self.alpha > 0 or self.penalty.is_set:
             for s, conjugate in self.penalty.shrinkages(self.alpha, self._as_given(G)):
                 bound = max(bound, -self.mean.conjugate(S if s == 1 else s * S) - conjugate - off)
@@ -262,6 +271,10 @@ class Objective:
 
     def scale(self, name: str) -> float:
         """Return the scale of gaps: the gap at W = 0 (or the nearest point of a set) with the dual point u = 0."""
+        scales = self._scales()
+        return scales.residual if name == certificates.RESIDUAL else scales.gap
+
+    def _scales(self) -> Scales:
         if self._scale is None:
             origin = self.at(self.origin())
             best = -self.mean.conjugate(np.zeros_like(origin.slopes))
@@ -270,8 +283,9 @@ class Objective:
             size = 0.0
             if not self._has_bound:
                 size = certificates.residual(self.penalty, self.alpha, W, G, self.lipschitz())
-            self._scale = max(loss, 1e-300), max(size, 1e-300)
-        return self._scale[name == certificates.RESIDUAL]
+            pull = float(np.abs(origin.slopes).sum())
+            self._scale = Scales(max(loss, 1e-300), max(size, 1e-300), loss / pull if pull > 0 else 0.0)
+        return self._scale
 
     def origin(self) -> Array:
         """Return W = 0, or the nearest point of a set."""
