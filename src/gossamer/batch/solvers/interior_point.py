@@ -63,10 +63,11 @@ class InteriorPoint(Solver):
         """Yield the points of the path, small weights set to zero."""
         weights = objective.penalty.weights
         a = objective.alpha * (np.ones(objective.features) if weights is None else weights)
-        w, u = W[:, 0].copy(), np.maximum(np.abs(W[:, 0]) * 1.5, 1e-2) + 1e-3
+        w = W[:, 0].copy()
         point = objective.at(w[:, None])
         gap = objective.certify(point).gap
-        t = min(max(1.0, 1 / objective.alpha), 2 * len(w) / max(gap, 1e-300))
+        t = min(max(1.0, float(np.max(np.abs(point.gradient[:, 0]) / a, initial=0.0))), 2 * len(w)) / max(gap, 1e-300)
+        u = 1.5 * np.abs(w) + 2 / (t * a)  # for w = 0 where the central path is at t
         p = objective.p[:, None]
         h = np.empty_like(p)
         direction = np.zeros_like(w)
