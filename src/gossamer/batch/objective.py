@@ -312,14 +312,14 @@ class Objective:
         return self._lipschitz
 
     def _steepness(self) -> float:
-        """Return the smoothness of the loss, or its curvature at W = 0 if it has none."""
+        """Return the smoothness of the loss; without one its curvature at W = 0, or slope² per loss at a kink."""
         if self.loss.smoothness is not None:
             return float(self.loss.smoothness)
         Z = np.zeros((self.design.rows, self.outputs))
         S = np.empty_like(Z)
-        self._slopes(Z, S)
+        loss = self._slopes(Z, S)
         if not self.mean.has_curvature:
-            return 1.0
+            return float(np.abs(S).sum()) ** 2 / loss if loss > 0 else 1.0
         self.mean.curvatures(Z, self._b, S)
         return float(np.max(S / self.p[:, None]))
 
