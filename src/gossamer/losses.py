@@ -80,6 +80,7 @@ class Loss:
     compiled: bool = True  # whether the core computes it
     taken_as_smooth: bool = False  # whether it is assumed to have a slope everywhere, which cannot be checked
     has_conjugate: bool = True
+    smooth_kin: str = ""  # of a loss with kinks: the name of a similar loss without
     of_residual: bool = False  # whether it is a function of z − y alone: ℓ(z + c, y + c) = ℓ(z, y)
     has_best_intercept: bool = True  # whether batch solvers can find the best intercept
     for_interior_point: bool = False  # whether truncated Newton steps are known to converge
@@ -227,6 +228,7 @@ class Hinge(_MarginLoss):
     array([0.5, 0. ])
     """
 
+    smooth_kin = "squared_hinge"
     lipschitz = 1.0
 
     def joint(self) -> Loss:
@@ -340,6 +342,7 @@ class EpsilonInsensitive(_RegressionLoss):
     array([0. , 1.5])
     """
 
+    smooth_kin = "log_epsilon_insensitive"
     epsilon: float = 0.1
     lipschitz = 1.0
 
@@ -420,6 +423,7 @@ class Quantile(_RegressionLoss):
     array([0.75, 0.25])
     """
 
+    smooth_kin = "huber"
     q: float = 0.5
 
     def __post_init__(self) -> None:
@@ -707,6 +711,7 @@ class MulticlassHinge(_MulticlassLoss):
     array([0.])
     """
 
+    smooth_kin = "logistic"
     lipschitz = float(np.sqrt(2))
     has_best_intercept = False
 

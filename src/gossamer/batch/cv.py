@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
-from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, printed
+from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, advice, printed
 from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
@@ -222,11 +222,14 @@ def walk(
         )
         solutions.append(solution)
         start = solution.W
-    short = [s for s in solutions if not s.converged]
+    short = [(a, s) for a, s in zip(strengths, solutions, strict=True) if not s.converged]
     if short:
+        gaps = [s.certificate.gap / smaller.with_alpha(float(a)).scale(s.certificate.name) for a, s in short]
+        worst = int(np.argmax(gaps))
         warnings.warn(
-            f"{len(short)} of {len(solutions)} fits of the path stopped before the gap was {tol:g} of that of the "
-            "empty model. Allow more iterations (max_iter), accept a larger tol, or use larger alphas.",
+            f"{len(short)} of {len(solutions)} fits of the path stopped early, with a relative "
+            f"{short[worst][1].certificate.name} of up to {gaps[worst]:.2g} (at alpha={short[worst][0]:.3g}), and tol is "
+            f"{tol:g}. Use larger alphas, or: {advice(smaller)[0].lower()}{advice(smaller)[1:]}",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -13,6 +14,9 @@ import numpy as np
 from gossamer.batch.certificates import DUALITY_GAP, Certificate
 from gossamer.batch.objective import Objective, Point
 from gossamer.validation import Array
+
+
+STILL = 10  # so many certificates without a gain beyond rounding, and there is nothing left to gain
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,11 @@ def solve(
     return _run(objective, solver, tol, max_iter, start, report)
 
 
+def _gained(old: Certificate, new: Certificate) -> bool:
+    rounding = 8 * np.finfo(float).eps * abs(new.objective)
+    return new.gap < 0.999 * old.gap or abs(old.objective - new.objective) > rounding
+
+
 def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Array | None, report: Any) -> Solution:
     began = perf_counter()
     W = objective.origin() if start is None else objective.prox(np.array(start, dtype=np.float64), 0.0)
@@ -76,13 +85,14 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
     done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
+    seen, stuck = deque([certificate], maxlen=STILL), False
 
     def intercept() -> Array:
         return objective.intercept(best.W, best.b)
 
     try:
         iterates = solver.iterates(objective, W)
-        while not done and iteration < max_iter * solver.patience:
+        while not done and not stuck and iteration < max_iter * solver.patience:
             before = objective.operations
             found = next(iterates)
             iteration, operations = iteration + 1, operations + objective.operations - before
@@ -102,6 +112,8 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
                 certificate = replace(certificate, gap=max(certificate.objective - bound, 0.0))
             elif now.gap <= certificate.gap:
                 best, certificate = replace(point, W=np.array(point.W)), now
+            stuck = len(seen) == STILL and not _gained(seen[0], certificate)
+            seen.append(certificate)
             done = objective.enough(certificate, tol)
             nonzeros = int(np.count_nonzero(best.W.any(axis=1)))
             if report is not None and report(
