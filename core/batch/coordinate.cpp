@@ -87,10 +87,11 @@ class SingleWeights final : public NewtonSolver {
 
   // h, and Σ h x² of the working set
   void model() override {
-    if (!loss_.is_quadratic() || !have_squares_) H_ = loss_.curvatures(Z_.data(), b_.data(), h_.data());
+    if (!loss_.is_quadratic() || !have_squares_)
+      H_ = loss_.curvatures(Z_.data(), b_.data(), h_.data(), std::min(damping_, 1.0));
     sum_h_ = 0;
     for (double h : h_) sum_h_ += h;
-    if (damping_ > 0) damp();
+    if (damping_ > 0 && !loss_.has_majorant()) damp();
     in_parts(working_.size(), 64, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t c = begin; c < end; ++c) {
         const std::size_t j = working_[c];
@@ -101,11 +102,21 @@ class SingleWeights final : public NewtonSolver {
           first += hx, sum += hx * x;
         });
         pull_[j] = fit_intercept_ ? first : 0.0;
-        const double moved = fit_intercept_ && sum_h_ > 0 ? first * (first / sum_h_) : 0.0;
-        hessian_[j] = std::max(sum - moved, 1e-10 * sum) + 1e-12 * sum_h_ + 1e-200;
+        const double mean = fit_intercept_ && sum_h_ > 0 ? first / sum_h_ : 0.0;
+        hessian_[j] = std::max(around(j, mean, sum), 1e-14 * sum) + 1e-200;
       }
     });
     have_squares_ = true;
+  }
+
+  // Σ_i h_i (x_ij − m)² over all examples, from Σ h x² and the mean m: by its definition where the difference of the
+  // two would be mostly rounding.
+  double around(std::size_t j, double mean, double squares) const {
+    const double spread = squares - sum_h_ * mean * mean;
+    if (spread > 1e-4 * squares) return spread;
+    double sum = 0, seen = 0;
+    x_.each(j, [&](std::size_t i, double x) { seen += h_[i], sum += h_[i] * (x - mean) * (x - mean); });
+    return sum + std::max(sum_h_ - seen, 0.0) * mean * mean;
   }
 
   // No example is taken to be flatter than a share of the steepest: where the loss is nearly straight the model says

@@ -18,7 +18,10 @@ NewtonSolver::NewtonSolver(const Design& design, const SummedLoss& loss, const B
       n_(x_.length()),
       k_(loss.outputs()),
       room_(room),
-      first_damping_(loss.is_quadratic() ? 0.0 : damping),
+      first_damping_(loss.is_quadratic()   ? 0.0
+                     : loss.has_majorant() ? 1.0
+                                           : damping),
+      least_damping_(loss.has_majorant() ? 1e-3 : 0.0),
       b_(k_),
       step_b_(k_),
       W_(x_.count() * k_),
@@ -168,7 +171,7 @@ void NewtonSolver::trust(double share, double kept) {
   else if (kept < 0.5)
     damping_ = std::max(2 * damping_, 0.02);
   else if (kept > 0.75)
-    damping_ = damping_ < 1e-5 ? 0.0 : damping_ * 0.25;
+    damping_ = std::max(damping_ < 1e-5 ? 0.0 : damping_ * 0.25, least_damping_);
 }
 
 }  // namespace gossamer

@@ -55,7 +55,7 @@ class NewtonSolver : public CoordinateSolver {
   std::vector<std::int64_t> members_, starts_;
   bool fit_intercept_, growing_ = false;
   std::size_t n_, k_, room_;
-  double value_ = 0, first_damping_,
+  double value_ = 0, first_damping_, least_damping_,
          damping_ = 0;              // damping: how much more curved than the model the loss is taken for
   std::vector<double> b_, step_b_;  // k: the intercept, and how the step moves it
   std::vector<double> W_, G_;       // d × k

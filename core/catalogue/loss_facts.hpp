@@ -18,8 +18,9 @@ struct LossFacts {
   const char* name;                          // of the class that Python sees
   std::array<const char*, 2> settings = {};  // the names of its numbers
   Link link = Link::identity;
-  bool quadratic = false;  // the curvature does not change: its quadratic model is the loss
-  bool steep = false;      // slopes grow without bound where z is wrong: a large one says little of the scale of y
+  bool quadratic = false;    // the curvature does not change: its quadratic model is the loss
+  bool of_residual = false;  // ℓ(z + c, y + c) = ℓ(z, y): a function of z − y alone
+  bool steep = false;        // slopes grow without bound where z is wrong: a large one says little of the scale of y
 };
 
 template <class L>

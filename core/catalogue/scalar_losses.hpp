@@ -17,6 +17,10 @@ inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp
 // 1 / (1 + e⁻ˣ)
 inline double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
+// The curvature of the parabola that touches log(1 + eˣ) at x and is nowhere below it, tanh(x/2) / 2x (Jaakkola,
+// Jordan: A variational approach to Bayesian logistic regression models, 1997).
+inline double softplus_majorant(double x) { return std::fabs(x) < 1e-4 ? 0.25 : std::tanh(0.5 * x) / (2.0 * x); }
+
 // eˣ, continued past x = 600 by its tangent: convex, smooth, and finite where eˣ is not.
 inline double guarded_exp(double x) { return x <= 600.0 ? std::exp(x) : std::exp(600.0) * (1.0 + (x - 600.0)); }
 inline double guarded_exp_slope(double x) { return std::exp(std::min(x, 600.0)); }
@@ -93,7 +97,7 @@ struct Exponential {
 
 // ½ (z − y)²
 struct Squared {
-  static constexpr LossFacts facts{.name = "Squared", .quadratic = true};
+  static constexpr LossFacts facts{.name = "Squared", .quadratic = true, .of_residual = true};
 
   double value(double z, double y) const { return 0.5 * (z - y) * (z - y); }
   double slope(double z, double y) const { return z - y; }
@@ -103,7 +107,7 @@ struct Squared {
 
 // [|z − y| − ε]₊
 struct EpsilonInsensitive {
-  static constexpr LossFacts facts{.name = "EpsilonInsensitive", .settings = {"epsilon"}};
+  static constexpr LossFacts facts{.name = "EpsilonInsensitive", .settings = {"epsilon"}, .of_residual = true};
 
   double epsilon;
 
@@ -116,7 +120,7 @@ struct EpsilonInsensitive {
 
 // log(1 + e^{z−y−ε}) + log(1 + e^{y−z−ε})
 struct LogEpsilonInsensitive {
-  static constexpr LossFacts facts{.name = "LogEpsilonInsensitive", .settings = {"epsilon"}};
+  static constexpr LossFacts facts{.name = "LogEpsilonInsensitive", .settings = {"epsilon"}, .of_residual = true};
 
   double epsilon;
 
@@ -129,20 +133,24 @@ struct LogEpsilonInsensitive {
   double curvature(double z, double y) const {
     return Logistic{}.curvature(z - y - epsilon, 1.0) + Logistic{}.curvature(y - z - epsilon, 1.0);
   }
+  double majorant(double z, double y) const {
+    return softplus_majorant(z - y - epsilon) + softplus_majorant(y - z - epsilon);
+  }
   // The slope is |u| at r = log t with a(1 − |u|)t² − |u|(1 + a²)t − a(1 + |u|) = 0, a = e^{−ε}.
   double conjugate(double u, double y) const {
     const double size = std::fabs(u), a = std::exp(-epsilon), rest = 1.0 - size;
     if (!within(u, -1.0, 1.0)) return unbounded;
-    if (rest <= 0.0 || a == 0.0) return u * y + epsilon * size;
+    if (rest <= 0.0) return u * y + epsilon * size;
+    if (size == 0.0) return -value(0.0, 0.0);
     const double half = 0.5 * size * (1.0 + a * a), root = std::sqrt(half * half + a * a * rest * (1.0 + size));
-    const double r = std::log((half + root) / (a * rest));
+    const double r = epsilon + std::log((half + root) / rest);  // not ÷ a, which may be 0
     return u * y + size * r - value(r, 0.0);
   }
 };
 
 // ½ r² for |r| ≤ δ, δ(|r| − ½δ) beyond, r = z − y
 struct Huber {
-  static constexpr LossFacts facts{.name = "Huber", .settings = {"delta"}};
+  static constexpr LossFacts facts{.name = "Huber", .settings = {"delta"}, .of_residual = true};
 
   double delta;
 
@@ -152,12 +160,13 @@ struct Huber {
   }
   double slope(double z, double y) const { return std::clamp(z - y, -delta, delta); }
   double curvature(double z, double y) const { return std::fabs(z - y) <= delta ? 1.0 : 0.0; }
-  double conjugate(double u, double y) const { return within(u, -delta, delta) ? u * (0.5 * u + y) : unbounded; }
+  double majorant(double z, double y) const { return std::fabs(z - y) <= delta ? 1.0 : delta / std::fabs(z - y); }
+  double conjugate(double u, double y) const { return within(u / delta, -1.0, 1.0) ? u * (0.5 * u + y) : unbounded; }
 };
 
 // q [y − z]₊ + (1 − q) [z − y]₊
 struct Quantile {
-  static constexpr LossFacts facts{.name = "Quantile", .settings = {"q"}};
+  static constexpr LossFacts facts{.name = "Quantile", .settings = {"q"}, .of_residual = true};
 
   double q;
 

@@ -29,6 +29,8 @@ class SumOfOutputs : public SummedLoss {
     double slope = 0, size = 0, curvature = 0;
   };
   virtual Sums sums(std::size_t begin, std::size_t end, const double* z, std::size_t r, double b) const = 0;
+  // A length in units of z, at which the search for the intercept begins.
+  virtual double unit(const double* z, std::size_t r, double b) const = 0;
 
  private:
   Sums sums_at(const double* z, std::size_t r, double b) const {
@@ -42,9 +44,11 @@ class SumOfOutputs : public SummedLoss {
   }
 
   void root(const double* z, std::size_t r, double& b, double& other, double& mix) const {
-    double low = -unbounded, high = unbounded, low_slope = 0, high_slope = 0, reach = 8;
+    double low = -unbounded, high = unbounded, low_slope = 0, high_slope = 0;
     Sums here = sums_at(z, r, b);
-    double most = here.size;
+    const double length = is_quadratic() ? here.size : unit(z, r, b);  // the slope of squared loss is the residual
+    double most = here.size, reach = length;
+    bool tight = false;
     for (int round = 0; round < 200; ++round) {
       most = std::max(most, here.size);
       const bool between = low_slope < 0 && high_slope > 0;  // otherwise the minimum may be at ±∞
@@ -53,13 +57,15 @@ class SumOfOutputs : public SummedLoss {
       (here.slope < 0 ? low_slope : high_slope) = here.slope;
       const double middle = low / 2 + high / 2;
       const double width = high - low;
-      if (std::isfinite(width) && (width < 1e-300 || width <= 4e-16 * std::max(std::fabs(low), std::fabs(high)))) break;
+      tight = std::isfinite(width) &&
+              width <= std::max(0x1p-70 * length, 4e-16 * std::max(std::fabs(low), std::fabs(high)));
+      if (tight) break;
       double next = here.curvature > 0 ? b - here.slope / here.curvature : unbounded;
       if (next == b) break;
       if (!std::isfinite(middle)) {  // no bracket yet: go further and further, but not where curvature means nothing
         if (!(std::fabs(next - b) <= reach) && !is_quadratic()) next = here.slope < 0 ? b + reach : b - reach;
         reach *= 8;
-        if (std::fabs(next) > 1e15) break;
+        if (std::fabs(next) > 1e15 * length) break;
       } else if (!(next > low && next < high) || round > 20) {
         next = middle;
       }
@@ -67,7 +73,7 @@ class SumOfOutputs : public SummedLoss {
       here = sums_at(z, r, b);
     }
     other = b, mix = 0;
-    if (std::fabs(here.slope) > 1e-12 * here.size && low_slope < 0 && high_slope > 0) {  // a kink
+    if (tight && std::fabs(here.slope) > 1e-12 * here.size && low_slope < 0 && high_slope > 0) {  // a kink
       b = low, other = high;
       mix = low_slope / (low_slope - high_slope);
     }
@@ -81,6 +87,7 @@ class ScalarSum final : public SumOfOutputs {
       : SumOfOutputs(n, k, y, p, threads), loss_(loss) {}
 
   bool has_curvature() const override { return Smooth<L>; }
+  bool has_majorant() const override { return with_majorant; }
   bool is_quadratic() const override { return L::facts.quadratic; }
   bool pulls_both_ways() const override { return two_ways; }
 
@@ -101,6 +108,7 @@ class ScalarSum final : public SumOfOutputs {
 
  private:
   static constexpr bool two_ways = requires(const L& l) { l.ways(1.0, 1.0); };
+  static constexpr bool with_majorant = requires(const L& l) { l.majorant(1.0, 1.0); };
 
   // Σ_i p_i Σ_r f(i, r, i·k + r)
   template <class F>
@@ -125,12 +133,15 @@ class ScalarSum final : public SumOfOutputs {
     });
   }
   void curvatures([[maybe_unused]] std::size_t begin, [[maybe_unused]] std::size_t end,
-                  [[maybe_unused]] const double* z, [[maybe_unused]] const double* b,
+                  [[maybe_unused]] const double* z, [[maybe_unused]] const double* b, [[maybe_unused]] double damping,
                   [[maybe_unused]] double* h) const override {
     if constexpr (Smooth<L>) {
       for (std::size_t i = begin; i < end; ++i) {
         for (std::size_t r = 0; r < k_; ++r) {
-          h[i * k_ + r] = p_[i] * loss_.curvature(z[i * k_ + r] + b[r], y_[i * k_ + r]);
+          const double at = z[i * k_ + r] + b[r], y = y_[i * k_ + r];
+          double bent = loss_.curvature(at, y);
+          if constexpr (with_majorant) bent = std::max(bent, damping * loss_.majorant(at, y));
+          h[i * k_ + r] = p_[i] * bent;
         }
       }
     }
@@ -156,6 +167,18 @@ class ScalarSum final : public SumOfOutputs {
       }
     }
     return s;
+  }
+  double unit([[maybe_unused]] const double* z, [[maybe_unused]] std::size_t r,
+              [[maybe_unused]] double b) const override {
+    if constexpr (L::facts.of_residual) {  // the mean of |z + b − y|: scales with y
+      return sum_of_parts(n_, grain, threads_, [&](std::size_t begin, std::size_t end) {
+        double total = 0;
+        for (std::size_t i = begin; i < end; ++i) total += p_[i] * std::fabs(z[i * k_ + r] + b - y_[i * k_ + r]);
+        return total;
+      });
+    } else {
+      return 8.0;
+    }
   }
 
   L loss_;
@@ -282,7 +305,8 @@ class MulticlassSum final : public SummedLoss {
     });
     return total;
   }
-  void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double* h) const override {
+  void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double,
+                  double* h) const override {
     each(begin, end, z, b, [&](std::size_t i, auto at) {
       if constexpr (Smooth<L>) loss_.probabilities(at, std::span<double>(h + i * k_, k_));
     });

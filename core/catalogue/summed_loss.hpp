@@ -74,9 +74,10 @@ class SummedLoss {
     return sum_of_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { return slopes(i, end, z, b, S); });
   }
   double slopes(const double* z, const BestIntercept& best, double* S) const;
-  // h (n × k) = p_i ∂²ℓ/∂z², or the probabilities π.
-  Hessians curvatures(const double* z, const double* b, double* h) const {
-    in_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { curvatures(i, end, z, b, h); });
+  // h (n × k) = p_i ∂²ℓ/∂z², or the probabilities π. Where the loss has flat parts (`has_majorant`), h is at least a
+  // share `damping` of the curvature of a parabola that touches the loss at z and is nowhere below it.
+  Hessians curvatures(const double* z, const double* b, double* h, double damping = 0) const {
+    in_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { curvatures(i, end, z, b, damping, h); });
     return {k_, is_multiclass(), h, p_};
   }
   // Σ p_i ℓ*(s_i / p_i, y_i)
@@ -89,6 +90,7 @@ class SummedLoss {
   virtual BestIntercept best_intercept(const double* z, const double* start) const = 0;
   virtual bool is_multiclass() const = 0;
   virtual bool has_curvature() const = 0;
+  virtual bool has_majorant() const { return false; }
   virtual bool is_quadratic() const { return false; }
   virtual bool pulls_both_ways() const { return false; }
 
@@ -96,7 +98,8 @@ class SummedLoss {
   static constexpr std::size_t grain = 2048;
   virtual double values(std::size_t begin, std::size_t end, const double* z, const double* b) const = 0;
   virtual double slopes(std::size_t begin, std::size_t end, const double* z, const double* b, double* S) const = 0;
-  virtual void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double* h) const = 0;
+  virtual void curvatures(std::size_t begin, std::size_t end, const double* z, const double* b, double damping,
+                          double* h) const = 0;
   virtual double conjugates(std::size_t begin, std::size_t end, const double* S) const = 0;
 
   std::size_t n_, k_;

@@ -79,6 +79,8 @@ class Loss:
     compiled: bool = True  # whether the core computes it
     taken_as_smooth: bool = False  # whether it is assumed to have a slope everywhere, which cannot be checked
     has_conjugate: bool = True
+    smooth_kin: str = ""  # of a loss with kinks: the name of a similar loss without
+    of_residual: bool = False  # whether it is a function of z − y alone: ℓ(z + c, y + c) = ℓ(z, y)
     has_best_intercept: bool = True  # whether batch solvers can find the best intercept
     for_interior_point: bool = False  # whether truncated Newton steps are known to converge
     bounds: tuple[str, ...] = ()  # the bounds of boosting that hold for it
@@ -225,6 +227,7 @@ class Hinge(_MarginLoss):
     array([0.5, 0. ])
     """
 
+    smooth_kin = "squared_hinge"
     lipschitz = 1.0
 
     def joint(self) -> Loss:
@@ -284,11 +287,22 @@ class _RegressionLoss(_ScalarLoss):
 
     kind = "regression"
 
+    @property
+    def of_residual(self) -> bool:  # type: ignore[override]
+        """Whether it is a function of z − y alone, as the core says."""
+        return bool(self._core().of_residual)
+
     def best_constant(self, y: Array, outputs: int, weights: Array) -> Array:
         """Return a median."""
-        order = np.argsort(y, axis=0, kind="stable")
-        middle = [np.searchsorted(np.cumsum(weights[o]), weights.sum() / 2) for o in order.T]
-        return np.array([y[o[min(m, len(o) - 1)], r] for r, (o, m) in enumerate(zip(order.T, middle, strict=True))])
+        return medians(y, weights)
+
+
+def medians(columns: Array, weights: Array) -> Array:
+    """Return the weighted median of every column: one of its entries."""
+    order = np.argsort(columns, axis=0, kind="stable")
+    middle = [np.searchsorted(np.cumsum(weights[o]), weights.sum() / 2) for o in order.T]
+    each = enumerate(zip(order.T, middle, strict=True))
+    return np.array([columns[o[min(m, len(o) - 1)], r] for r, (o, m) in each])
 
 
 @LOSSES.part("squared", same=("squared_error", "squared_loss", "mse", "least_squares", "ls"))
@@ -327,6 +341,7 @@ class EpsilonInsensitive(_RegressionLoss):
     array([0. , 1.5])
     """
 
+    smooth_kin = "log_epsilon_insensitive"
     epsilon: float = 0.1
     lipschitz = 1.0
 
@@ -407,6 +422,7 @@ class Quantile(_RegressionLoss):
     array([0.75, 0.25])
     """
 
+    smooth_kin = "huber"
     q: float = 0.5
 
     def __post_init__(self) -> None:
@@ -694,6 +710,7 @@ class MulticlassHinge(_MulticlassLoss):
     array([0.])
     """
 
+    smooth_kin = "logistic"
     lipschitz = float(np.sqrt(2))
     has_best_intercept = False
 

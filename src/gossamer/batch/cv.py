@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
-from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, coef_of, printed
+from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, advice, coef_of, printed
 from gossamer.batch.objective import Objective
 from gossamer.estimators import parallel, targets
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
@@ -236,11 +236,15 @@ def walk(
             break
         solutions.append(solution)
         start = solution.W
-    short = [s for s in solutions if not s.converged]
+    short = [(a, s) for a, s in zip(strengths, solutions, strict=True) if not s.converged]
     if short:
+        gaps = [s.certificate.gap / smaller.with_alpha(float(a)).scale(s.certificate.name) for a, s in short]
+        far, (worst, solution) = max(zip(gaps, short, strict=True), key=lambda pair: pair[0])
+        what = advice(smaller)
         warnings.warn(
-            f"{len(short)} of {len(solutions)} fits of the path stopped before the gap was {tol:g} of that of the "
-            "empty model. Allow more iterations (max_iter), accept a larger tol, or use larger alphas.",
+            f"{len(short)} of {len(solutions)} fits of the path stopped early, with a relative "
+            f"{solution.certificate.name} of up to {far:.2g} (at alpha={worst:.3g}), and tol is {tol:g}. "
+            f"Use larger alphas, or {what[0].lower()}{what[1:]}",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -342,7 +346,7 @@ class _CrossValidated(_Batch):
     ) -> Array:
         """Return the mean loss on the rows left out, at every strength."""
 
-        def over(rows: Array) -> Objective:
+        def over(rows: Array, fit_intercept: bool) -> Objective:
             return Objective(
                 X[rows],
                 coded.encode(y[rows]),
@@ -351,14 +355,15 @@ class _CrossValidated(_Batch):
                 1.0,
                 outputs=coded.outputs,
                 sample_weight=None if weight is None else weight[rows],
-                fit_intercept=objective.fit_intercept,
+                fit_intercept=fit_intercept,
                 threads=1,
             )
 
-        kept, solutions = walk(over(train), strengths, self.solver, self.tol, self.max_iter, None)
+        path_of = over(train, objective.fit_intercept)
+        kept, solutions = walk(path_of, strengths, self.solver, self.tol, self.max_iter, None)
         if len(solutions) < len(strengths):
             raise KeyboardInterrupt
-        held_out, found = over(test), []
+        held_out, found = over(test, False), []  # the intercept is that of the solution
         for solution in solutions:
             W = solution.W
             if kept is not None:

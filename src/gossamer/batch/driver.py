@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -12,6 +14,8 @@ import numpy as np
 from gossamer.batch.certificates import DUALITY_GAP, Certificate
 from gossamer.batch.objective import Objective, Point
 from gossamer.validation import Array
+
+STILL = 10  # so many certificates without a gain beyond rounding, and there is nothing left to gain
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,11 @@ def solve(
     return _run(objective, solver, tol, max_iter, start, report)
 
 
+def _gained(old: Certificate, new: Certificate) -> bool:
+    rounding = 8 * sys.float_info.epsilon * abs(new.objective)
+    return new.gap < 0.999 * old.gap or abs(old.objective - new.objective) > rounding
+
+
 def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Array | None, report: Any) -> Solution:
     began = perf_counter()
     W = objective.origin() if start is None else objective.prox(np.array(start, dtype=np.float64), 0.0)
@@ -77,10 +86,14 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
     done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
-    stall, interrupted = _Stall(), False
+    seen, stuck, interrupted = deque([certificate], maxlen=STILL), False, False
+
+    def intercept() -> Array:
+        return objective.intercept(best.W, best.b)
+
     try:
         iterates = solver.iterates(objective, W)
-        while not done and iteration < max_iter * solver.patience:
+        while not done and not stuck and iteration < max_iter * solver.patience:
             before = objective.operations
             found = next(iterates)
             iteration, operations = iteration + 1, operations + objective.operations - before
@@ -100,41 +113,14 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
                 certificate = replace(certificate, gap=max(certificate.objective - bound, 0.0))
             elif now.gap <= certificate.gap:
                 best, certificate = replace(point, W=np.array(point.W)), now
+            stuck = len(seen) == STILL and not _gained(seen[0], certificate)
+            seen.append(certificate)
             done = objective.enough(certificate, tol)
-            stall.see(now.objective, certificate.gap)
             nonzeros = int(np.count_nonzero(best.W.any(axis=1)))
             if report is not None and report(
-                Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, best.intercept, operations)
+                Progress(iteration, perf_counter() - began, certificate, nonzeros, best.W, intercept(), operations)
             ):
-                break
-            if stall.is_one:
                 break
     except KeyboardInterrupt:
         done = interrupted = True
-    return Solution(best.W, best.intercept.copy(), certificate, iteration, operations, done, interrupted)
-
-
-class _Stall:
-    """Sees whether ten certificates in a row brought nothing: F the same up to rounding, the gap the same up to 1%.
-
-    Then the solver is at the end of its precision (denormal features, ratios beyond 1e16), and `max_iter` more
-    iterations would bring nothing either.
-    """
-
-    LOOKS = 10
-
-    def __init__(self) -> None:
-        self.objective, self.gap, self.looks = np.inf, np.inf, 0
-
-    def see(self, objective: float, gap: float) -> None:
-        """Count this certificate, or begin again if it brought something."""
-        same = abs(objective - self.objective) <= 4 * np.finfo(float).eps * abs(objective)
-        if same and not gap < 0.99 * self.gap:
-            self.looks += 1
-        else:
-            self.objective, self.gap, self.looks = objective, gap, 0
-
-    @property
-    def is_one(self) -> bool:
-        """Whether it stalls."""
-        return self.looks >= self.LOOKS
+    return Solution(best.W, intercept(), certificate, iteration, operations, done, interrupted)

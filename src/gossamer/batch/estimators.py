@@ -188,11 +188,18 @@ def warn_if_short(solution: Solution, objective: Objective, tol: float) -> None:
         reached = solution.certificate.gap / objective.scale(solution.certificate.name)
         warnings.warn(
             f"Stopped after {solution.iterations} iterations with a relative {solution.certificate.name} of "
-            f"{reached:.2g}, and tol is {tol:g}. Allow more iterations (max_iter), accept a larger tol, scale the "
-            "features, or try another solver.",
+            f"{reached:.2g}, and tol is {tol:g}. {advice(objective)}",
             ConvergenceWarning,
             stacklevel=4,
         )
+
+
+def advice(objective: Objective) -> str:
+    """Return what helps where a gap stays large."""
+    start = "Allow more iterations (max_iter), accept a larger tol, "
+    if objective.smooth:
+        return start + "scale the features, or try another solver."
+    return start + f"or use a loss without kinks, such as {objective.loss.smooth_kin!r}."
 
 
 class BatchClassifier(LinearClassifier, _Batch):

@@ -6,6 +6,10 @@ The intercept is never penalised, and solvers do not see it: every value and gra
 W. So F is a function of W alone, as smooth as before, and the slopes balance (Σ p_i slope_i = 0), as those of the dual
 point of a certificate must.
 
+An intercept takes up any constant that is added to a column of X, or to y where the loss is one of z − y. So such
+constants are subtracted before anything is computed, and numbers are as exact as those of data without them. Margins
+and intercepts inside a problem are those of the centred data; `Objective.intercept` returns that of the data as given.
+
 W is d × k: one row per feature, one column per output.
 """
 
@@ -20,7 +24,7 @@ import numpy as np
 from gossamer import _core
 from gossamer.batch import certificates
 from gossamer.batch.certificates import Certificate
-from gossamer.losses import as_loss
+from gossamer.losses import as_loss, medians
 from gossamer.penalties import as_penalty
 from gossamer.validation import Array, thread_count
 
@@ -30,10 +34,19 @@ class Point:
     """The smooth part of F at W."""
 
     W: Array  # d × k
-    intercept: Array  # the best b for W
+    b: Array  # the best intercept for W, of the centred data
     loss: float  # Σ p ℓ
     slopes: Array  # n × k: p_i ∂ℓ/∂z_i
     gradient: Array  # d × k: Xᵀ slopes
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The units of a problem, from the best constant model."""
+
+    gap: float  # its loss above the sum of the least losses: of gaps
+    residual: float  # its prox-gradient step: of residuals
+    length: float  # its loss per slope: of margins and intercepts
 
 
 def shares(weight: Any) -> Array:
@@ -53,6 +66,37 @@ def design(X: Any, threads: int) -> Any:
     if X.flags.f_contiguous and not X.flags.c_contiguous:
         return _core.Design.dense(X.T, False, threads)
     return _core.Design.dense(np.ascontiguousarray(X), True, threads)
+
+
+def centred(X: Any, p: Array, threads: int) -> tuple[Any, Array | None]:
+    """Return the compiled form of X without the offsets of its columns, and the offsets (None: none is large).
+
+    An offset is a median of a column whose mean is large beside its spread. As an entry of the column it is subtracted
+    without rounding, and a constant column becomes zero. A column of a sparse matrix that is not full has none.
+    """
+    table, full = design(X, threads), np.True_
+    if hasattr(X, "indptr"):
+        entries = np.bincount(X.indices, minlength=X.shape[1]) if X.format == "csr" else np.diff(X.indptr)
+        full = entries == X.shape[0]
+        if not full.any():
+            return table, None
+    means, squares = np.empty((table.features, 1)), np.empty(table.features)
+    table.gradient(p[:, None], means)
+    table.weighted_squares(p, squares)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of 1e155 and more; they stay as they are
+        far = np.flatnonzero(full & (squares - means[:, 0] ** 2 < squares / 1024))
+    if not len(far):
+        return table, None
+    offsets = np.zeros(table.features, X.dtype)
+    offsets[far] = medians(X.tocsc()[:, far].toarray() if hasattr(X, "indptr") else X[:, far], p)
+    X = X.copy()
+    if not hasattr(X, "indptr"):
+        X[:, far] -= offsets[far]
+    elif X.format == "csr":
+        X.data -= offsets[X.indices]
+    else:
+        X.data -= np.repeat(offsets, np.diff(X.indptr))
+    return design(X, threads), offsets.astype(np.float64)
 
 
 class Objective:
@@ -106,10 +150,17 @@ class Objective:
             some = np.flatnonzero(p)
             X, y, p = X[some], np.asarray(y)[some], p[some]
         self.p = np.ascontiguousarray(p)
-        self.design = design(X, self.threads)
-        n = self.design.rows
+        n = X.shape[0]
         self.y = np.ascontiguousarray(y, np.float64).reshape(n, -1)
         self.loss, self.penalty, self.alpha = as_loss(loss), as_penalty(penalty), float(alpha)
+        self._offset_x, self._offset_y = None, np.zeros(outputs)
+        if fit_intercept:
+            self.design, self._offset_x = centred(X, self.p, self.threads)
+        else:
+            self.design = design(X, self.threads)
+        if fit_intercept and self.loss.of_residual:
+            self._offset_y = medians(self.y, self.p)
+            self.y = self.y - self._offset_y
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
         self.mean = self.loss.mean(outputs, self.y, self.p, self.threads)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
@@ -118,7 +169,7 @@ class Objective:
         self._b = np.zeros(outputs)  # the last intercept, from which the next search starts
         self.memory: dict[str, Any] = {}  # state that solvers keep between strengths
         self._lipschitz: float | None = None
-        self._scale: tuple[float, float] | None = None
+        self._scale: Scales | None = None
 
     def with_alpha(self, alpha: float) -> Objective:
         """Return the same problem with another strength; results that depend on the data only are shared."""
@@ -139,8 +190,12 @@ class Objective:
         """Return the mean loss at W, with the best intercept."""
         return float(self._slopes(self.margins(W), np.empty((self.design.rows, self.outputs))))
 
+    def intercept(self, W: Array, b: Array) -> Array:
+        """Return the intercept of the data as given, from that of the centred data."""
+        return b + self._offset_y - (0.0 if self._offset_x is None else self._offset_x @ W)
+
     def margins(self, W: Array) -> Array:
-        """Return XW."""
+        """Return XW, X centred."""
         Z = np.empty((self.design.rows, self.outputs))
         self.design.margins(np.ascontiguousarray(W), Z)
         self.operations += 2 * self.nonzeros * self.outputs
@@ -202,8 +257,8 @@ class Objective:
         """Return D(u) for the best of the dual points that the slopes at the point give."""
         S, G = self._balanced(point)
         bound, off = -math.inf, 0.0
-        if self.fit_intercept:  # imbalance costs at most itself times the intercept
-            off = float(np.abs(S.sum(axis=0)) @ (1 + np.abs(point.intercept)))
+        if self.fit_intercept:  # imbalance costs at most itself times the best intercept
+            off = float(np.abs(S.sum(axis=0)) @ (self._scales().length + np.abs(point.b)))
         if self.alpha > 0 or self.penalty.is_set:
             for s, conjugate in self.penalty.shrinkages(self.alpha, self._as_given(G)):
                 bound = max(bound, -self.mean.conjugate(S if s == 1 else s * S) - conjugate - off)
@@ -231,6 +286,10 @@ class Objective:
 
     def scale(self, name: str) -> float:
         """Return the scale of gaps: the gap at W = 0 (or the nearest point of a set) with the dual point u = 0."""
+        scales = self._scales()
+        return scales.residual if name == certificates.RESIDUAL else scales.gap
+
+    def _scales(self) -> Scales:
         if self._scale is None:
             origin = self.at(self.origin())
             best = -self.mean.conjugate(np.zeros_like(origin.slopes))
@@ -239,8 +298,9 @@ class Objective:
             size = 0.0
             if not self._has_bound:
                 size = certificates.residual(self.penalty, self.alpha, W, G, self.lipschitz())
-            self._scale = max(loss, 1e-300), max(size, 1e-300)
-        return self._scale[name == certificates.RESIDUAL]
+            pull = float(np.abs(origin.slopes).sum())
+            self._scale = Scales(max(loss, 1e-300), max(size, 1e-300), loss / pull if pull > 0 else 0.0)
+        return self._scale
 
     def origin(self) -> Array:
         """Return W = 0, or the nearest point of a set."""
@@ -267,14 +327,14 @@ class Objective:
         return self._lipschitz
 
     def _steepness(self) -> float:
-        """Return the smoothness of the loss, or its curvature at W = 0 if it has none."""
+        """Return the smoothness of the loss; without one its curvature at W = 0, or slope² per loss at a kink."""
         if self.loss.smoothness is not None:
             return float(self.loss.smoothness)
         Z = np.zeros((self.design.rows, self.outputs))
         S = np.empty_like(Z)
-        self._slopes(Z, S)
+        loss = self._slopes(Z, S)
         if not self.mean.has_curvature:
-            return 1.0
+            return float(np.abs(S).sum()) ** 2 / loss if loss > 0 else 1.0
         self.mean.curvatures(Z, self._b, S)
         return float(np.max(S / self.p[:, None]))
 
@@ -312,6 +372,7 @@ class Objective:
         smaller = object.__new__(type(self))
         smaller.__dict__.update(self.__dict__)
         smaller.design, smaller.features = self.design.reduced(number, len(kept)), len(kept)
+        smaller._offset_x = None if self._offset_x is None else self._offset_x[kept]
         smaller.penalty, smaller.memory, smaller._b = penalty, {}, self._b.copy()
         smaller._lipschitz, smaller._scale = None, None
         return smaller

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from gossamer.batch.certificates import DUALITY_GAP
 from gossamer.batch.objective import Objective, Point
 from gossamer.batch.solvers.base import SOLVERS, FirstOrder, dot, proximal_step
 from gossamer.validation import Array, number
@@ -73,15 +74,17 @@ class BatchFobos(FirstOrder):
             return
         point = objective.at(W)
         c = self._first_step(objective, point)
-        start, squares, far = W, 0.0, 0.0
+        start, squares = W, 0.0
+        # The first distance: a share of the loss per slope, which scales with W.
+        far = 1e-3 * (objective.scale(DUALITY_GAP) / max(float(np.linalg.norm(point.gradient)), 1e-300))
+        far += 1e-3 * float(np.linalg.norm(start))
         total, slopes, gradient = 0.0, np.zeros_like(point.slopes), np.zeros_like(point.gradient)
         for t in range(1, 2**62):
             squares += dot(point.gradient, point.gradient)
             if c is not None:
                 now, then = c / math.sqrt(t), c / math.sqrt(t + 1)
             else:
-                reach = max(far, 1e-3 * (1 + float(np.linalg.norm(start))) / max(math.sqrt(squares), 1e-300))
-                now = then = max(far, min(reach, 1.0)) / max(math.sqrt(squares), 1e-300)
+                now = then = far / max(math.sqrt(squares), 1e-300)
             total += now
             slopes += now / total * (point.slopes - slopes)
             gradient += now / total * (point.gradient - gradient)
@@ -96,7 +99,7 @@ class BatchFobos(FirstOrder):
         if self.step != "theory":
             return float(self.step)
         radius = objective.penalty.radius
-        f0 = objective.scale("duality gap")
+        f0 = objective.scale(DUALITY_GAP)
         diameter = float(radius) if radius is not None else f0 / objective.alpha
         return diameter / (math.sqrt(7) * max(float(np.linalg.norm(point.gradient)), 1e-300))
 

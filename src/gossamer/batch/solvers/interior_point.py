@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gossamer.batch.certificates import DUALITY_GAP
 from gossamer.batch.objective import Objective, Point
 from gossamer.batch.solvers.base import SOLVERS, Solver, dot
 from gossamer.losses import LOSSES
@@ -63,15 +64,16 @@ class InteriorPoint(Solver):
         """Yield the points of the path, small weights set to zero."""
         weights = objective.penalty.weights
         a = objective.alpha * (np.ones(objective.features) if weights is None else weights)
-        w, u = W[:, 0].copy(), np.maximum(np.abs(W[:, 0]) * 1.5, 1e-2) + 1e-3
+        w = W[:, 0].copy()
         point = objective.at(w[:, None])
         gap = objective.certify(point).gap
-        t = min(max(1.0, 1 / objective.alpha), 2 * len(w) / max(gap, 1e-300))
+        t = min(max(1.0, float(np.max(np.abs(point.gradient[:, 0]) / a, initial=0.0))), 2 * len(w)) / max(gap, 1e-300)
+        u = 1.5 * np.abs(w) + 2 / (t * a)  # for w = 0 where the central path is at t
         p = objective.p[:, None]
         h = np.empty_like(p)
         direction = np.zeros_like(w)
         while True:
-            objective.mean.curvatures(objective.margins(w[:, None]), point.intercept, h)
+            objective.mean.curvatures(objective.margins(w[:, None]), point.b, h)
             total = float(h.sum())
 
             def hessian(v: Array, total: float = total) -> Array:
@@ -87,7 +89,7 @@ class InteriorPoint(Solver):
             bend = d1 - d2**2 / d1
             right = -slope_w + d2 / d1 * slope_u
             diagonal = t * self._diagonal(objective, h) + bend
-            tolerance = min(0.1, 0.3 * gap / max(float(np.linalg.norm(right)), 1e-300))
+            tolerance = min(0.1, 0.3 * gap / objective.scale(DUALITY_GAP))
             direction = _conjugate_gradients(
                 lambda v, t=t, bend=bend: t * hessian(v) + bend * v, right, diagonal, direction, tolerance
             )
@@ -121,15 +123,16 @@ class InteriorPoint(Solver):
     ) -> tuple[Array, Array, Point, float]:
         """Return the first of the steps 1, ½, … that stays inside and lowers the barrier function enough."""
 
-        def barrier(w: Array, u: Array, loss: float) -> float:
-            return t * (loss + dot(a, u)) - float(np.sum(np.log(u + w)) + np.sum(np.log(u - w)))
+        def change(to_w: Array, to_u: Array, loss: float) -> float:
+            logs = np.log((to_u + to_w) / (u + w)) + np.log((to_u - to_w) / (u - w))
+            return t * (loss - point.loss + dot(a, to_u - u)) - float(np.sum(logs))
 
-        here, promised, step = barrier(w, u, point.loss), dot(slope_w, dw) + dot(slope_u, du), 1.0
+        promised, step = dot(slope_w, dw) + dot(slope_u, du), 1.0
         while step > 1e-12:
             to_w, to_u = w + step * dw, u + step * du
             if np.all(np.abs(to_w) < to_u):
                 there = objective.at(to_w[:, None])
-                if barrier(to_w, to_u, there.loss) <= here + 0.01 * step * promised:
+                if change(to_w, to_u, there.loss) <= 0.01 * step * promised:
                     return to_w, to_u, there, step
             step /= 2
         return w, u, point, 0.0

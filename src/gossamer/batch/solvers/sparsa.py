@@ -70,7 +70,8 @@ def barzilai_borwein(objective: Objective, W: Array, memory: int, sufficient: fl
             value = there.loss + objective.penalty_at(V)
             if value <= max(recent) - sufficient / 2 * inverse * dot(moved, moved) or inverse > 1e4 * most:
                 break
-            if value <= max(recent) + 1e-15 * abs(point.loss) and np.abs(moved).max(initial=0.0) < 1e-12:
+            small = np.abs(moved).max(initial=0.0) <= 1e-12 * np.abs(V).max(initial=0.0)
+            if value <= max(recent) + 1e-15 * abs(point.loss) and small:
                 break  # the difference is rounding error
             inverse *= 2
         turned = dot(moved, there.gradient - point.gradient)
