@@ -127,15 +127,15 @@ void bind_sparse_l1_ball(nb::module_& m) {
       .def(
           "update",
           [](SparseL1Ball& ball, Vector<const std::int64_t> indices, Vector<const double> deltas) {
-            ball.update(span_of(indices), span_of(deltas));
+            ball.update(span_of(indices), span_of(deltas));  // with the GIL: threads take turns
           },
-          "indices"_a, "deltas"_a, Free())
+          "indices"_a, "deltas"_a)
       .def(
           "read",
           [](const SparseL1Ball& ball, Vector<const std::int64_t> indices, Vector<double> out) {
             ball.read(span_of(indices), span_of(out));
           },
-          "indices"_a, "out"_a.noconvert(), Free());
+          "indices"_a, "out"_a.noconvert());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // every other rule is called through its virtual verbs, twice per example.
 #pragma once
 
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -29,7 +30,7 @@ void Part::loop(R& rule, const Examples<T>& examples, const LossCall& loss, bool
   for_this_processor([&] { run_rows(rule, examples, loss, scoring); });
 }
 
-// Throws where a row has features that are not there: the rows before it have been learned from.
+// Throws where a row has features that are not there, or diverges: the rows before it have been learned from.
 template <class R, class T>
 void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
   constexpr std::size_t ahead = 4;  // rows come in any order: asks for one some rounds before its turn
@@ -47,10 +48,7 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
       fetch(examples.index, examples.begins[i + ahead], examples.ends[i + ahead]);
       fetch(examples.value, examples.begins[i + ahead], examples.ends[i + ahead]);
     }
-    if (!fits) {
-      sound = false;
-      throw std::out_of_range("an example has a feature that the learner has not");
-    }
+    if (!fits) throw std::out_of_range("an example has a feature that the learner has not");
     const T* value = examples.value + examples.begins[i];
     RowOf<T> given{examples.features(i), value, next_fits ? next : std::span<const std::int32_t>()};
     const auto row = [&] {
@@ -70,12 +68,14 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
     } else {
       rule.margins(row, examples.step[i], z.data());
     }
-    for (const double margin : z) sound = sound && std::isfinite(margin);
     const double* y = examples.y + i * examples.targets;
     if (!single && setup.path) {
       loss(z, y, slope, values_);
+      leave_out_lost(std::max(1.0, weight) * std::max(1.0, examples.step[i]));
     } else {
       values_[0] = loss(z, y, slope);
+      const double by = std::max(1.0, weight) * std::max(1.0, examples.step[i]);
+      if (!learnable(0, single ? 1 : setup.outputs, by)) diverge(weight, examples.step[i]);
     }
     counts[0] += 1, counts[1] += weight;
     if (single || !setup.path) {
@@ -93,6 +93,28 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
     }
     if (!b.empty()) intercept.update(slope, tame);
     for (std::size_t c = 0; c < intercept_sum.size(); ++c) intercept_sum[c] += b[c];
+  }
+}
+
+// Whether a lane may learn from this example; `by` is what its slopes are multiplied by. An entry that is not finite
+// spoils the score, whatever the weights are.
+[[gnu::always_inline]] inline bool Part::learnable(std::size_t lane, std::size_t k, double by) const {
+  const double *z = &z_[lane * k], *slope = &slope_[lane * k];
+  bool holds = true;
+  for (std::size_t r = 0; r < k; ++r) {
+    holds &= std::fabs(z[r]) <= std::numeric_limits<double>::max();
+    holds &= (1 + std::fabs(slope[r])) * (by * sizes_[lane]) <= largest_slope;
+  }
+  return holds;
+}
+
+// A lane that diverges does not learn from the example, and its loss is infinite from now on: the others go on.
+inline void Part::leave_out_lost(double by) {
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (learnable(i, setup.outputs, by)) [[likely]]
+      continue;
+    std::fill_n(slope_.begin() + static_cast<std::ptrdiff_t>(i * setup.outputs), setup.outputs, 0.0);
+    values_[i] = std::numeric_limits<double>::infinity();
   }
 }
 

@@ -69,6 +69,7 @@ class AddedRounds final : public Lazy {
     if (traced_) trail_.push(total_);
   }
   double now() const override { return total_; }
+  Range stamps() const override { return up_to(total_); }
   bool full() const override { return trail_.rounds() >= limit_; }
   void restart() override { total_ = 0, trail_.restart(); }
   void catch_up(Rows rows, const double* stamps) const override {
@@ -98,8 +99,8 @@ class AddedRounds final : public Lazy {
     }
   }
   void visit(StateVisitor& f) override {
-    f("lazy_total", total_);
-    if (traced_) trail_.visit(f);
+    f("lazy_total", total_, at_least_zero);
+    if (traced_) trail_.visit(f, total_);
   }
 
  private:
@@ -120,6 +121,7 @@ class RecordedRounds final : public Lazy {
       : p_(p), strength_(strength), limit_(longest_record(features)), record_(p.rounds(traced)) {}
   void advance(double s) override { record_.push(s * strength_); }
   double now() const override { return static_cast<double>(record_.size()); }
+  Range stamps() const override { return whole_up_to(now()); }
   bool full() const override { return record_.size() >= limit_ || record_.full(); }
   void restart() override { record_.clear(); }
   void catch_up(Rows rows, const double* stamps) const override {
@@ -130,6 +132,7 @@ class RecordedRounds final : public Lazy {
     }
   }
   void add_path(std::span<const double> w, std::size_t, double, double n, double* sum) const override {
+    n = std::min(n, now());  // a feature that came after the record began, by growing, was zero before it
     const std::size_t then = record_.size() - static_cast<std::size_t>(n);
     if constexpr (requires { record_.path(1.0, then); }) {
       for (std::size_t r = 0; r < w.size(); ++r) sum[r] += w[r] == 0 ? 0.0 : record_.path(w[r], then);
@@ -138,9 +141,7 @@ class RecordedRounds final : public Lazy {
       add_steps(w, n, sum, [&](std::span<double> row) { prox_row(p_, row, record_.round(t++), 1.0, 0); });
     }
   }
-  void visit(StateVisitor& f) override {
-    record_.visit([&](const char* name, std::vector<double>& values) { f(name, values); });
-  }
+  void visit(StateVisitor& f) override { record_.visit(f); }
 
  private:
   P p_;
@@ -157,6 +158,7 @@ class RepeatedRounds final : public Lazy {
       : p_(std::move(p)), weights_(std::move(weights)), strength_(strength), limit_(longest_record(features)) {}
   void advance(double s) override { s_.push_back(s * strength_); }
   double now() const override { return static_cast<double>(s_.size()); }
+  Range stamps() const override { return whole_up_to(now()); }
   bool full() const override { return s_.size() >= limit_; }
   void restart() override { s_.clear(); }
   void catch_up(Rows rows, const double* stamps) const override {
@@ -168,11 +170,12 @@ class RepeatedRounds final : public Lazy {
     });
   }
   void add_path(std::span<const double> w, std::size_t j, double, double n, double* sum) const override {
+    n = std::min(n, now());  // as in RecordedRounds
     std::size_t t = s_.size() - static_cast<std::size_t>(n);
     const double a = weight_of(weights_, j);
     add_steps(w, n, sum, [&](std::span<double> row) { prox_row(p_, row, s_[t++], a, j); });
   }
-  void visit(StateVisitor& f) override { f("lazy_steps", s_); }
+  void visit(StateVisitor& f) override { f.growing("lazy_steps", s_, {{at_least_zero}}); }
 
  private:
   P p_;
@@ -196,6 +199,7 @@ class Truncation final : public Lazy {
     if (traced_) trail_.push(total_);
   }
   double now() const override { return total_; }
+  Range stamps() const override { return up_to(total_); }
   bool full() const override { return trail_.rounds() >= limit_; }
   void restart() override { total_ = 0, trail_.restart(); }
   void catch_up(Rows rows, const double* stamps) const override {
@@ -213,8 +217,8 @@ class Truncation final : public Lazy {
     }
   }
   void visit(StateVisitor& f) override {
-    f("lazy_total", total_), f("lazy_rounds", rounds_);
-    if (traced_) trail_.visit(f);
+    f("lazy_total", total_, at_least_zero), f("lazy_rounds", rounds_, gossamer::now);
+    if (traced_) trail_.visit(f, total_);
   }
 
  private:

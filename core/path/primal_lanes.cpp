@@ -34,7 +34,9 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
     });
     total_ += eta_;
   }
-  void visit(StateVisitor& f) override { visit_features(f), f("lazy_total", total_); }
+  void visit(StateVisitor& f) override {
+    f("lazy_total", total_, at_least_zero), visit_features(f, {{up_to(total_)}}, {{any_number}});
+  }
   // The level of a weight that is up to date when Σ s is 0: the weight.
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
     std::vector<double> w(m_);
@@ -81,7 +83,10 @@ class AdaptiveLanes final : public Looped<AdaptiveLanes, LaneRule> {
     });
     rounds_ += 1;
   }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), visit_features(f); }
+  void visit(StateVisitor& f) override {
+    f("rounds", rounds_, now);
+    visit_features(f, {{a_round}, {at_least_zero}}, {{at_least_zero, 2 * m_}, {any_number, m_}});
+  }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& out) const override {
     const double *slot = numbers(j), *at = head(j), s = slot[lane];
     out.insert(out.end(), {at[0], s, at[1], s > 0 ? slot[m_ + lane] : 0.0, slot[2 * m_ + lane]});

@@ -25,6 +25,16 @@ from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
 
+_REMEDY = "A smaller step would do, or features, targets and weights of moderate size."
+
+
+def finite(W: Array) -> Array:
+    """Return weights that were read; raise if they are not finite."""
+    if not _core.all_finite(W.reshape(-1)):
+        raise FloatingPointError(f"Learning has diverged: the weights are not finite. {_REMEDY}")
+    return W
+
+
 class Trainer:
     """One learner: a method, a penalty, a strategy, the coding of y, the number of features.
 
@@ -96,11 +106,21 @@ class Trainer:
         try:
             rest = self._learn_prefix(rows) if self.decided < strategies.PREFIX and len(rows) else rows
             self._teach(self.learner, self.setting, rest)
+        except (FloatingPointError, IndexError):  # a score was not finite, or an index was out of range
+            rows.check(self.setup.features)
+            raise
         finally:
             if counted_out:
                 self.repeats[-1][1] = self.rounds
-            if not self.learner.sound:  # a margin was not finite, or an index was out of range
-                rows.check(self.setup.features)
+        if self.strategy.judges and self.learner.lost == self.learner.lanes:
+            raise FloatingPointError(f"Learning diverges at every strength of the path. {_REMEDY}")
+
+    def check_finite(self, rows: Rows | None = None) -> None:
+        """Raise unless the state is finite: all of it, or all but that of features that are not in these rows."""
+        if not self.learner.finite(None if rows is None else rows.index):
+            if rows is not None:
+                rows.check_size()
+            raise FloatingPointError(f"Learning diverges: a sum of gradients is not finite. {_REMEDY}")
 
     def _begin_repeat(self) -> None:
         if self.repeats and self.repeats[-1][1] == self.rounds:
@@ -186,13 +206,13 @@ class Trainer:
         """Return W (features × outputs) and b of one strength, averaged if `setup.average`."""
         W, b = np.empty((self.setup.features, self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read(W, b, self.setup.average)
-        return W, b
+        return finite(W), b
 
     def read_some(self, features: Array) -> tuple[Array, Array]:
         """Return the rows of W of some features, in their order, and b."""
         W, b = np.empty((len(features), self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read_some(features, W, b, self.setup.average)
-        return W, b
+        return finite(W), b
 
     # Saving
 
