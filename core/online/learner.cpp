@@ -77,7 +77,7 @@ void Part::diverge(double weight, double step) const {
   std::snprintf(
       words, sizeof words,
       "Learning diverges at example %.0f: its score is %.3g and the slope of its loss %.3g (its weight %.3g, its "
-      "step %.3g). It was not learned from, the examples before it were. A smaller step would do, or features, "
+      "step %.3g). A smaller step would do, or features, "
       "targets and weights of moderate size.",
       counts[0] + 1, z_[0], slope_[0], weight, step);
   throw Diverged(words);
@@ -106,7 +106,9 @@ void Part::visit(StateVisitor& f) {
 Learner::Learner(const Setup& setup, std::vector<Part> parts, Make again)
     : setup_(setup), parts_(std::move(parts)), again_(std::move(again)) {
   if (std::ranges::any_of(setup.alphas, [](double alpha) { return !(alpha <= largest_alpha); }))
-    throw std::invalid_argument("alpha must be at most 1e200.");
+    throw std::invalid_argument(
+        "A regularization strength is above 1e200, the largest that is possible. A smaller alpha would do; where it is "
+        "estimated from the data, features, targets and weights of moderate size.");
 }
 
 template <class F>

@@ -15,6 +15,13 @@ from gossamer.validation import Array
 
 def converted(saved: dict[str, Array], wanted: dict[str, Array], features: int) -> dict[str, Array]:
     """Return saved state under the names and in the layout of `wanted`, the state of a new learner."""
+    try:
+        return _converted(saved, wanted, features)
+    except (KeyError, ValueError, IndexError, TypeError, AttributeError, ZeroDivisionError):
+        raise ValueError("The saved state does not belong to this learner: its vectors have other sizes.") from None
+
+
+def _converted(saved: dict[str, Array], wanted: dict[str, Array], features: int) -> dict[str, Array]:
     fixed = [name for name in wanted if re.match("slots|sums|levels|heads", name)]
     if saved.keys() == wanted.keys() and all(len(saved[name]) == len(wanted[name]) for name in fixed):
         return saved

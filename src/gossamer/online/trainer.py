@@ -20,7 +20,7 @@ import numpy as np
 from gossamer import _core, methods
 from gossamer.estimators.targets import Targets
 from gossamer.frozen import record
-from gossamer.online import strategies
+from gossamer.online import saved_state, strategies
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
@@ -225,10 +225,13 @@ class Trainer:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({name: value for name, value in state.items() if name != "learner"})
-        self.learner = self.strategy.make(self, self.setting)
-        self.learner.restore(state["learner"])
-        self.loss_call = _core.loss_call(self.targets.loss._core())
+        saved_state.check(state, strategies.PREFIX)
+        made = Trainer.__new__(Trainer)
+        made.__dict__.update({name: value for name, value in state.items() if name != "learner"})
+        made.learner = made.strategy.make(made, made.setting)
+        made.learner.restore(state["learner"])
+        made.loss_call = _core.loss_call(made.targets.loss._core())
+        self.__dict__.update(made.__dict__)
 
 
 @record
