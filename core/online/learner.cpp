@@ -70,6 +70,7 @@ Part::Part(std::unique_ptr<Rule> made, const Setup& of)
       sizes_(of.lanes()),
       large_(of.features * of.cells() > 1 << 17) {
   for (std::size_t i = 0; i < of.lanes(); ++i) sizes_[i] = std::max(1.0, of.paces[i]);
+  for (const double size : sizes_) largest_size_ = std::max(largest_size_, size);
 }
 
 void Part::diverge(double weight, double step) const {

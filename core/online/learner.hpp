@@ -101,12 +101,14 @@ class Part {
  private:
   std::vector<double> z_, slope_, values_, x_;
   std::vector<double> sizes_;  // of each lane: max(1, pace)
+  double largest_size_ = 1;    // the largest of them
   bool large_;                 // whether the state is beyond the near caches
 
   template <class R, class T>
   void run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring);
   void count_lanes(double weight, bool scoring);
   bool learnable(std::size_t lane, std::size_t k, double by) const;
+  bool all_learnable(double by) const;
   void leave_out_lost(double by);
   [[noreturn]] void diverge(double weight, double step) const;
 };

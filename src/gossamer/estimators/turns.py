@@ -17,33 +17,21 @@ R = TypeVar("R")
 
 
 class Turns:
-    """A lock that its thread may take again.
+    """A lock that its thread may take again, and whether what it guards is whole.
 
-    A process that is forked while another thread learns has a copy of the estimator that is half changed: there the
-    lock raises.
+    A process that is forked while another thread learns has a copy of the estimator that is half changed.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._torn = False
-
-    def __enter__(self) -> None:
-        if self._torn:
-            raise RuntimeError(
-                "Another thread was learning with this estimator when the process was forked: the copy in this process "
-                "is not complete. Fork before or after learning, or give the process a pickle of the estimator."
-            )
-        self._lock.acquire()
-
-    def __exit__(self, *raised: object) -> None:
-        self._lock.release()
+        self.lock = threading.RLock()
+        self.torn = False
 
     def after_fork(self) -> None:
         """Find out whether the state was being changed."""
-        if self._lock.acquire(blocking=False):  # it was free, or belongs to the thread that forked
-            self._lock.release()
+        if self.lock.acquire(blocking=False):  # it was free, or belongs to the thread that forked
+            self.lock.release()
         else:
-            self._torn = True
+            self.torn = True
 
 
 _TURNS: weakref.WeakKeyDictionary[Any, Turns] = weakref.WeakKeyDictionary()
@@ -57,7 +45,12 @@ def in_turn(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
         turns = _TURNS.get(self)
         if turns is None:
             turns = _TURNS.setdefault(self, Turns())  # the same for all threads
-        with turns:
+        if turns.torn:
+            raise RuntimeError(
+                "Another thread was learning with this estimator when the process was forked: the copy in this process "
+                "is not complete. Fork before or after learning, or give the process a pickle of the estimator."
+            )
+        with turns.lock:
             return method(self, *args, **kwargs)
 
     return called

@@ -103,7 +103,7 @@ class Rows:
 
     def check_size(self) -> None:
         """Raise if a value is so large that squares of gradients are not finite."""
-        if self.value.dtype == np.float64 and not _core.largest(self.value) <= LARGEST:
+        if self.value.itemsize == 8 and not _core.largest(self.value) <= LARGEST:
             raise ValueError(
                 f"X has a value of {_core.largest(self.value):.3g}; values up to {LARGEST:g} can be learned from. "
                 "Scale the features."
