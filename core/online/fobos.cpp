@@ -150,7 +150,7 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
   }
   void read(std::size_t j, double* w) const override { *w = soft(slots_[j], total_ * weight_of(weights_, j)); }
   void visit(StateVisitor& f) override {
-    f("levels", slots_, {{any_number}}), f("lazy_total", total_, at_least_zero);
+    f("levels", slots_, {{any_number}}), total_.visit(f, "lazy_total", "lazy_rest");
     if (traced_) trail_.visit(f, total_);
   }
   bool has_paths() const override { return true; }
@@ -164,14 +164,15 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
   bool settles(double) const override { return traced_ && trail_.rounds() >= limit_; }
   void settle() override {
     for (std::size_t j = 0; j < features_; ++j) read(j, &slots_[j]);
-    total_ = 0;
+    total_.clear();
     trail_.restart();
   }
 
  private:
   std::size_t limit_;
   bool traced_;  // whether paths are asked for
-  double alpha_, eta_ = 0, total_ = 0;
+  double alpha_, eta_ = 0;
+  Total total_;  // Λ
   Trail trail_;  // of total_, if traced
 };
 

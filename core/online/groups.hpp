@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "online/scaled_groups.hpp"
+#include "online/trail.hpp"
 
 namespace gossamer {
 
@@ -36,12 +37,13 @@ class GroupFobosRule {
   void update(std::size_t j, double x, const double* slope) { w_.update(j, x * eta_, slope); }
   void end() { total_ += eta_ * alpha_; }
   void read(std::size_t j, double* w) const { w_.read(j, w, factor_of(w_.group_of(j))); }
-  void visit(StateVisitor& f) { f("total", total_, at_least_zero), w_.visit(f, up_to(total_)); }
+  void visit(StateVisitor& f) { total_.visit(f, "total", "total_rest"), w_.visit(f, total_.stamps()); }
 
  private:
   std::vector<double> weights_;  // ω
   ScaledGroups w_;
-  double alpha_, eta_ = 0, total_ = 0;  // total: Σ ηα; a group's stamp is the total it is up to date with
+  double alpha_, eta_ = 0;
+  Total total_;  // Σ ηα; a group's stamp is the total it is up to date with
 
   double factor_of(std::size_t g) const {
     const double s = (total_ - w_.stamp_of(g)) * weight_of(weights_, g);

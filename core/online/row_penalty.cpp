@@ -69,13 +69,13 @@ class AddedRounds final : public Lazy {
     if (traced_) trail_.push(total_);
   }
   double now() const override { return total_; }
-  Range stamps() const override { return up_to(total_); }
+  Range stamps() const override { return total_.stamps(); }
   bool full() const override { return trail_.rounds() >= limit_; }
-  void restart() override { total_ = 0, trail_.restart(); }
+  void restart() override { total_.clear(), trail_.restart(); }
   void catch_up(Rows rows, const double* stamps) const override {
     if constexpr (one_for_all<P>) {
       if (weights_.empty() && rows.width == 1) {
-        for_this_processor([=, p = p_, w = rows.w, total = total_, strength = strength_] {
+        for_this_processor([=, p = p_, w = rows.w, total = double(total_), strength = strength_] {
           side_by_side(rows.count, [=](std::size_t i) {
             w[i * rows.stride] = p.prox(w[i * rows.stride], (total - stamps[i]) * strength);
           });
@@ -99,7 +99,7 @@ class AddedRounds final : public Lazy {
     }
   }
   void visit(StateVisitor& f) override {
-    f("lazy_total", total_, at_least_zero);
+    total_.visit(f, "lazy_total", "lazy_rest");
     if (traced_) trail_.visit(f, total_);
   }
 
@@ -109,8 +109,8 @@ class AddedRounds final : public Lazy {
   double strength_;
   std::size_t limit_;
   bool traced_;
-  double total_ = 0;  // Σ s
-  Trail trail_;       // of total_, if traced
+  Total total_;  // Σ s
+  Trail trail_;  // of total_, if traced
 };
 
 // Elementwise, with a record of its own (catalogue/rounds.hpp).
@@ -199,9 +199,9 @@ class Truncation final : public Lazy {
     if (traced_) trail_.push(total_);
   }
   double now() const override { return total_; }
-  Range stamps() const override { return up_to(total_); }
+  Range stamps() const override { return total_.stamps(); }
   bool full() const override { return trail_.rounds() >= limit_; }
-  void restart() override { total_ = 0, trail_.restart(); }
+  void restart() override { total_.clear(), trail_.restart(); }
   void catch_up(Rows rows, const double* stamps) const override {
     each_row(rows, weights_, [&](std::size_t i, std::size_t, double a) {
       const double s = (total_ - stamps[i]) * a;
@@ -217,7 +217,7 @@ class Truncation final : public Lazy {
     }
   }
   void visit(StateVisitor& f) override {
-    f("lazy_total", total_, at_least_zero), f("lazy_rounds", rounds_, gossamer::now);
+    total_.visit(f, "lazy_total", "lazy_rest"), f("lazy_rounds", rounds_, gossamer::now);
     if (traced_) trail_.visit(f, total_);
   }
 
@@ -227,7 +227,8 @@ class Truncation final : public Lazy {
   std::vector<double> weights_;
   std::size_t limit_;
   bool traced_;
-  double total_ = 0, rounds_ = 0;  // Σ of the truncations, t
+  Total total_;  // Σ of the truncations
+  double rounds_ = 0;
   Trail trail_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/state.hpp"
+#include "base/sums.hpp"
 
 namespace gossamer {
 
@@ -32,6 +33,23 @@ void add_steps(std::span<const double> w, double rounds, double* sum, Next next)
     for (std::size_t r = 0; r < row.size(); ++r) sum[r] += row[r];
   }
 }
+
+// Σ s over rounds, with what rounding took from it: without that, a million equal steps are 2e-11 off.
+class Total {
+ public:
+  operator double() const { return parts_[0] + parts_[1]; }
+  void operator+=(double s) { add_exactly(parts_, s); }
+  void clear() { parts_[0] = parts_[1] = 0; }
+  // What a feature that was up to date at some time may have kept of it.
+  Range stamps() const { return up_to(*this * (1 + 1e-12)); }
+  void visit(StateVisitor& f, const char* name, const char* rest) {
+    f(name, parts_[0], at_least_zero), f(rest, parts_[1], any_number);
+    f.demand(rest, "it is more than rounding", [&] { return std::fabs(parts_[1]) <= 1e-6 * parts_[0]; });
+  }
+
+ private:
+  double parts_[2] = {0.0, 0.0};
+};
 
 // Λ_t = Σ_{s≤t} λ_s and its prefix sums, for the rounds since the last restart.
 class Trail {

@@ -1,4 +1,5 @@
 // Lanes of forward-backward splitting and of AdaGrad's primal form (online/fobos.cpp, online/adaptive.cpp).
+#include "online/trail.hpp"
 #include "path/lane_rule.hpp"
 
 namespace gossamer {
@@ -35,7 +36,7 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
     total_ += eta_;
   }
   void visit(StateVisitor& f) override {
-    f("lazy_total", total_, at_least_zero), visit_features(f, {{up_to(total_)}}, {{any_number}});
+    total_.visit(f, "lazy_total", "lazy_rest"), visit_features(f, {{total_.stamps()}}, {{any_number}});
   }
   // The level of a weight that is up to date when Σ s is 0: the weight.
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
@@ -47,7 +48,8 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
 
  private:
   std::vector<double> strengths_, steps_;  // α · pace; η · pace · slope of this round
-  double eta_ = 0, total_ = 0;
+  double eta_ = 0;
+  Total total_;  // Σ η
 
   void weights_of(std::size_t j, double* out) const override {
     const double *w = numbers(j), since = (total_ - *head(j)) * weight(j);
