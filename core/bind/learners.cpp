@@ -1,4 +1,5 @@
 #include "base/orders.hpp"
+#include "base/sums.hpp"
 #include "bind/common.hpp"
 #include "online/coupled.hpp"
 #include "online/methods.hpp"
@@ -28,24 +29,21 @@ void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std
 
 struct Saving final : StateVisitor {
   nb::dict state;
-  void see(const char* name, std::span<double> values, Per, std::vector<double>*) override {
-    state[name] = copied(values);
-  }
+  void see(const char* name, std::span<double> values, const Shown&) override { state[name] = copied(values); }
 };
 
-struct Restoring final : StateVisitor {
-  nb::dict state;
-  explicit Restoring(nb::dict from) : state(std::move(from)) {}
-  void see(const char* name, std::span<double> values, Per, std::vector<double>* grows) override {
-    auto saved = nb::cast<Vector<const double>>(state[name]);
-    if (grows) return grows->assign(saved.data(), saved.data() + saved.size());
-    if (saved.size() != values.size())
-      throw std::invalid_argument("The saved state does not belong to this learner: '" + std::string(name) +
-                                  "' holds " + std::to_string(saved.size()) + " numbers, and " +
-                                  std::to_string(values.size()) + " are needed.");
-    std::copy_n(saved.data(), saved.size(), values.data());
-  }
-};
+// Restores the state in a dict of vectors of doubles.
+void restore(Learner& learner, nb::dict state) {
+  std::vector<Vector<const double>> kept;  // what is converted lives as long as its span
+  learner.restore([&](const char* name) -> std::span<const double> {
+    const std::string what = "The saved state does not belong to this learner: '" + std::string(name) + "' ";
+    if (!state.contains(name)) throw std::invalid_argument(what + "is missing.");
+    Vector<const double> saved;
+    if (!nb::try_cast(state[name], saved)) throw std::invalid_argument(what + "is not a vector of numbers.");
+    kept.push_back(saved);
+    return span_of(saved);
+  });
+}
 
 void bind_coupled(nb::module_& m) {
   nb::class_<FeatureGroups>(m, "FeatureGroups")
@@ -112,6 +110,15 @@ void bind_methods(nb::module_& m) {
 }
 
 void bind_learner(nb::module_& m) {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Diverged& error) {
+      PyErr_SetString(PyExc_FloatingPointError, error.what());
+    }
+  });
+  m.def("largest", [](Vector<const double> v) { return norm_inf(span_of(v)); }, "v"_a.noconvert(), Free());
+
   nb::class_<LossCall>(m, "LossCall");
   m.def("loss_call", nb::overload_cast<const ScalarLoss&>(&make_loss_call), "loss"_a);
   m.def("loss_call", nb::overload_cast<const MulticlassLoss&>(&make_loss_call), "loss"_a);
@@ -122,7 +129,13 @@ void bind_learner(nb::module_& m) {
       .def_prop_ro("rounds", &Learner::rounds)
       .def_prop_ro("weight_seen", &Learner::weight_seen)
       .def_prop_ro("loss_seen", &Learner::loss_seen)
-      .def_prop_ro("sound", &Learner::sound)
+      .def_prop_ro("lost", &Learner::lost)
+      .def(
+          "finite",
+          [](const Learner& learner, std::optional<Vector<const std::int32_t>> some) {
+            return learner.finite(some ? span_of(*some) : Learner::Some(), some.has_value());
+          },
+          "features"_a.none(), Free())
       .def("learn", &learn<double>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
            "step"_a, "loss"_a, Free())
       .def("learn", &learn<float>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
@@ -143,13 +156,7 @@ void bind_learner(nb::module_& m) {
              learner.visit(saving);
              return saving.state;
            })
-      .def(
-          "restore",
-          [](Learner& learner, nb::dict state) {
-            Restoring restoring(std::move(state));
-            learner.visit(restoring);
-          },
-          "state"_a)
+      .def("restore", &restore, "state"_a)
       .def_rw("scoring", &Learner::scoring)
       .def_rw("threads", &Learner::threads)
       .def_prop_ro("lanes", &Learner::lanes)

@@ -102,8 +102,9 @@ void bind_sparse_l1_ball(nb::module_& m) {
       .def_prop_ro("radius", &SparseL1Ball::radius)
       .def_prop_ro("nnz", &SparseL1Ball::nonzeros)
       .def_prop_ro("norm1", &SparseL1Ball::norm1)
-      .def("update", &SparseL1Ball::update, "indices"_a, "deltas"_a, Free())
-      .def("read", &SparseL1Ball::read, "indices"_a, "out"_a.noconvert(), Free());
+      // with the GIL: threads take turns
+      .def("update", &SparseL1Ball::update, "indices"_a, "deltas"_a)
+      .def("read", &SparseL1Ball::read, "indices"_a, "out"_a.noconvert());
 }
 
 }  // namespace

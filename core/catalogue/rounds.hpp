@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/state.hpp"
+
 namespace gossamer {
 
 // A running sum together with what rounding took from it, so that the difference of two of them is as good as adding up
@@ -34,11 +36,6 @@ class RoundRecord {
   // Before the products are so large that numbers are lost in them; earlier where sums of their inverses are kept.
   bool full() const { return product_.back() > (traced_ ? 1e12 : 1e100); }
   void clear() { s_.clear(), product_.assign(1, 1.0), sum_.assign(1, 0.0), prefix_.assign(4, 0.0); }
-  template <class F>
-  void visit(F f) {
-    f("lazy_steps", s_), f("lazy_product", product_), f("lazy_sum", sum_);
-    if (traced_) f("lazy_prefix", prefix_);
-  }
 
  protected:
   bool traced_;                        // whether paths are asked for
@@ -46,6 +43,27 @@ class RoundRecord {
   std::vector<double> product_, sum_;  // after 0, 1, … rounds
   std::vector<double> prefix_;         // the same, traced: the prefix sums of 1/product and of sum/product
 
+  // Shows a record of this kind; `R` has push(s).
+  template <class R>
+  static void visit(R& record, StateVisitor& f) {
+    f.growing("lazy_steps", record.s_, {{at_least_zero}});
+    f.growing("lazy_product", record.product_, {{at_least_zero}}),
+        f.growing("lazy_sum", record.sum_, {{at_least_zero}});
+    if (record.traced_) f.growing("lazy_prefix", record.prefix_, {{any_number}});
+    f.demand("lazy_steps", "the products and sums are not those of the rounds", [&] {
+      R again = record;
+      again.clear();
+      for (const double s : record.s_) again.push(s);
+      const auto same = [](const std::vector<double>& one, const std::vector<double>& other) {
+        return std::equal(one.begin(), one.end(), other.begin(), other.end(), about);
+      };
+      std::vector<double> prefix, expected;  // the sums without what rounding took from them
+      for (std::size_t i = 0; i + 1 < record.prefix_.size(); i += 2) prefix.push_back(record.prefix_[i]);
+      for (std::size_t i = 0; i < again.prefix_.size(); i += 2) expected.push_back(again.prefix_[i]);
+      return same(record.product_, again.product_) && same(record.sum_, again.sum_) && same(prefix, expected) &&
+             record.prefix_.size() == again.prefix_.size();
+    });
+  }
   // Appends a round after which the two are these.
   void push(double s, double product, double sum) {
     s_.push_back(s), product_.push_back(product), sum_.push_back(sum);
@@ -72,6 +90,7 @@ class ElasticNetRounds : public RoundRecord {
     const double v = w * product_[then], shrink = sum_.back() - sum_[then];
     return (v - std::clamp(v, -shrink, shrink)) / product_.back();
   }
+  void visit(StateVisitor& f) { RoundRecord::visit(*this, f); }
   double path(double w, std::size_t then) const {
     const double top = std::fabs(w) * product_[then] + sum_[then];  // A_t reaches it when the weight reaches zero
     const auto end = std::lower_bound(sum_.begin() + static_cast<std::ptrdiff_t>(then) + 1, sum_.end(), top);
@@ -102,6 +121,7 @@ class BerhuRounds : public RoundRecord {
     return w - std::clamp(w, -shrink, shrink);
   }
   double round(std::size_t t) const { return s_[t]; }
+  void visit(StateVisitor& f) { RoundRecord::visit(*this, f); }
 
  private:
   double gamma_;

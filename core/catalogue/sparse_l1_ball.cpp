@@ -14,6 +14,41 @@ void SparseL1Ball::read(std::span<const std::int64_t> indices, std::span<double>
   for (std::size_t i = 0; i < indices.size(); ++i) out[i] = (*this)[static_cast<std::size_t>(indices[i])];
 }
 
+void SparseL1Ball::visit(StateVisitor& f) {
+  std::vector<double> keys;
+  std::vector<std::size_t> indices, changes{changes_};
+  for (const Entry& e : heap_) keys.push_back(e.key), indices.push_back(e.index);
+  f("ball_raw", std::span(raw_), Per::learner, {{any_number}});
+  f("ball_shift", shift_, at_least_zero), f("ball_sum", sum_, at_least_zero);
+  f.growing("ball_keys", keys, {{at_least_zero}}), f.whole("ball_indices", indices, raw_.size(), true);
+  f.whole("ball_changes", changes, 0, false);
+  f.demand("ball_keys", "there is not one for each of 'ball_indices'", [&] { return keys.size() == indices.size(); });
+  heap_.resize(keys.size());
+  for (std::size_t i = 0; i < heap_.size(); ++i) heap_[i] = {keys[i], indices[i]};
+  nonzeros_ = static_cast<std::size_t>(std::count_if(raw_.begin(), raw_.end(), [](double x) { return x != 0; }));
+  changes_ = changes[0];
+  f.demand("ball_keys", "it is not a heap of the weights", [&] { return is_in_order(); });
+  f.demand("ball_sum", "the weights are not in the ball", [&] {
+    double sum = 0;
+    for (const double raw : raw_) sum += std::fabs(raw);
+    return std::fabs(sum - sum_) <= 1e-6 * (sum + radius_) && norm1() <= (1 + 1e-6) * radius_ + 1e-6 * sum;
+  });
+}
+
+// Keys rise from the top of the heap, and every weight has one that is not above it; there may be older ones.
+bool SparseL1Ball::is_in_order() const {
+  std::vector<bool> has_key(raw_.size());
+  for (std::size_t at = 0; at < heap_.size(); ++at) {
+    const Entry& e = heap_[at];
+    if (heap_[at > 0 ? (at - 1) / arity : 0].key > e.key) return false;
+    if (e.key <= std::fabs(raw_[e.index])) has_key[e.index] = true;
+  }
+  for (std::size_t j = 0; j < raw_.size(); ++j) {
+    if (raw_[j] != 0 && (!has_key[j] || std::fabs(raw_[j]) < shift_)) return false;
+  }
+  return true;
+}
+
 void SparseL1Ball::update(std::span<const std::int64_t> indices, std::span<const double> deltas) {
   if (indices.empty()) return;
   if (indices.size() > raw_.size() / 4) return update_densely(indices, deltas);

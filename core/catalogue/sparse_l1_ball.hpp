@@ -19,16 +19,9 @@
 #include <span>
 #include <vector>
 
-namespace gossamer {
+#include "base/state.hpp"
 
-// Shows whole numbers to a visitor of state, which accepts vectors of doubles only.
-template <class F>
-void visit_integers(F f, const char* name, std::vector<std::size_t>& values) {
-  std::vector<double> shown(values.begin(), values.end());
-  f(name, shown);
-  values.resize(shown.size());
-  std::transform(shown.begin(), shown.end(), values.begin(), [](double x) { return static_cast<std::size_t>(x); });
-}
+namespace gossamer {
 
 class SparseL1Ball {
  public:
@@ -47,19 +40,7 @@ class SparseL1Ball {
   // w ← Π(w + δ). Indices lie in [0, size()); the changes of a repeated index add up.
   void update(std::span<const std::int64_t> indices, std::span<const double> deltas);
 
-  // f(name, a double or a vector of them) for all of its state, to save and restore it
-  template <class F>
-  void visit(F f) {
-    std::vector<double> keys;
-    std::vector<std::size_t> indices, changes{changes_};
-    for (const Entry& e : heap_) keys.push_back(e.key), indices.push_back(e.index);
-    f("ball_raw", raw_), f("ball_shift", shift_), f("ball_sum", sum_), f("ball_keys", keys);
-    visit_integers(f, "ball_indices", indices), visit_integers(f, "ball_changes", changes);
-    heap_.resize(keys.size());
-    for (std::size_t i = 0; i < heap_.size(); ++i) heap_[i] = {keys[i], indices.at(i)};
-    nonzeros_ = static_cast<std::size_t>(std::count_if(raw_.begin(), raw_.end(), [](double x) { return x != 0; }));
-    changes_ = changes.at(0);
-  }
+  void visit(StateVisitor& f);
 
  private:
   struct Entry {
@@ -76,6 +57,7 @@ class SparseL1Ball {
   std::size_t changes_ = 0;    // updates since sum_ was exact
   std::vector<bool> visited_;  // marks of rebase, all false between calls
 
+  bool is_in_order() const;
   double add(std::size_t j, double delta);
   void leap(std::span<const std::int64_t> indices);
   void update_densely(std::span<const std::int64_t> indices, std::span<const double> deltas);

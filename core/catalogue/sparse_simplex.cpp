@@ -25,6 +25,60 @@ SparseSimplex::SparseSimplex(std::size_t n_features, double radius) : radius_(ra
   add_to(sum_, n_features, raw_[0]);
 }
 
+void SparseSimplex::visit(StateVisitor& f) {
+  f("simplex_shift", shift_, any_number);
+  f("simplex_sum", sum_[0], any_number), f("simplex_rest", sum_[1], any_number);
+  f.growing("simplex_raw", raw_, {{any_number}});
+  const std::size_t classes = raw_.size();
+  f.demand("simplex_raw", "there are weights and no class", [&] { return classes > 0 || size() == 0; });
+  f.whole("simplex_class", class_of_, classes, false), f.whole("simplex_parent", parent_, classes, true);
+  f.whole("simplex_count", count_, size() + 1, true), f.whole("simplex_rank", rank_, 64, true);
+  f.whole("simplex_heap", heap_, classes, true);
+  f.demand("simplex_parent", "the classes are not trees with the weights under their roots",
+           [&] { return is_forest(); });
+  f.demand("simplex_heap", "it is not a heap of the classes", [&] { return is_in_order(); });
+  f.demand("simplex_sum", "the weights are not in the simplex", [&] { return is_in_the_simplex(); });
+}
+
+// Ranks rise towards the roots, so that no class is above itself, and a root counts the weights under it.
+bool SparseSimplex::is_forest() const {
+  const std::size_t classes = raw_.size();
+  if (parent_.size() != classes || count_.size() != classes || rank_.size() != classes) return false;
+  for (std::size_t c = 0; c < classes; ++c) {
+    if (parent_[c] != c && rank_[parent_[c]] <= rank_[c]) return false;
+  }
+  std::vector<std::size_t> under(classes);
+  for (const std::size_t c : class_of_) ++under[root(c)];
+  for (std::size_t c = 0; c < classes; ++c) {
+    if (parent_[c] == c && count_[c] != under[c]) return false;
+  }
+  return true;
+}
+
+// A heap with every root that has weights, no class twice, and no class that is not a root.
+bool SparseSimplex::is_in_order() const {
+  std::vector<bool> found(raw_.size());
+  for (const std::size_t c : heap_) {
+    if (found[c] || parent_[c] != c) return false;
+    found[c] = true;
+  }
+  for (std::size_t c = 0; c < raw_.size(); ++c) {
+    if (parent_[c] == c && count_[c] > 0 && !found[c]) return false;
+  }
+  return std::is_heap(heap_.begin(), heap_.end(), later(raw_));
+}
+
+bool SparseSimplex::is_in_the_simplex() const {
+  double weights = 0, raw = 0, size = 0;
+  for (std::size_t c = 0; c < raw_.size(); ++c) {
+    if (parent_[c] != c) continue;
+    const auto count = static_cast<double>(count_[c]);
+    weights += count * std::max(raw_[c] - shift_, 0.0), raw += count * raw_[c], size += count * std::fabs(raw_[c]);
+  }
+  return std::fabs(weights - radius_) <= 1e-6 * (radius_ + size) &&
+         std::fabs(sum_[0] + sum_[1] - raw) <= 1e-6 * (radius_ + size);
+}
+
 void SparseSimplex::update(std::span<const std::int64_t> indices, std::span<const double> deltas) {
   if (indices.empty()) return;
   const auto huge = [&](double delta) { return std::fabs(delta) > 100 * radius_; };  // Θ would lose its digits

@@ -35,13 +35,7 @@ class SparseSimplex {
   // w ← Π(w + δ). The changes of a repeated index add up.
   void update(std::span<const std::int64_t> indices, std::span<const double> deltas);
 
-  template <class F>
-  void visit(F f) {
-    f("simplex_shift", shift_), f("simplex_sum", sum_[0]), f("simplex_rest", sum_[1]), f("simplex_raw", raw_);
-    visit_integers(f, "simplex_class", class_of_), visit_integers(f, "simplex_parent", parent_);
-    visit_integers(f, "simplex_count", count_), visit_integers(f, "simplex_rank", rank_);
-    visit_integers(f, "simplex_heap", heap_);
-  }
+  void visit(StateVisitor& f);
 
  private:
   using Sum = std::array<double, 2>;
@@ -60,6 +54,9 @@ class SparseSimplex {
     while (parent_[c] != c) c = parent_[c];
     return c;
   }
+  bool is_forest() const;
+  bool is_in_order() const;
+  bool is_in_the_simplex() const;
   void push(std::size_t c);
   void pop();
   std::size_t add_class(double raw, std::size_t count);

@@ -62,7 +62,10 @@ class AdaptiveRule final : public BufferedRule {
     load(for_reading(), {&feature, 1});
     std::copy_n(for_reading().w.data(), cells_, w);
   }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", slots_); }
+  void visit(StateVisitor& f) override {
+    f("rounds", rounds_, now), f("eta", eta_, at_least_zero);
+    f("slots", slots_, {{a_round}, {at_least_zero, m_}, {at_least_zero}, {at_least_zero, m_}, {any_number, cells_}});
+  }
   bool has_paths() const override { return true; }
   void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
     for (std::size_t n = 0; n < features.size(); ++n, sums += k_) {
@@ -155,7 +158,10 @@ class AdaptiveDualRule final : public BufferedRule {
     load(for_reading(), {&feature, 1}, rounds_);
     std::copy_n(for_reading().w.data(), cells_, w);
   }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", slots_); }
+  void visit(StateVisitor& f) override {
+    f("rounds", rounds_, now), f("eta", eta_, at_least_zero);
+    f("slots", slots_, {{at_least_zero, rates(m_) + m_}, {any_number, cells_}});
+  }
   bool has_paths() const override { return true; }
   // Where rounds add up, the weights after t rounds are t rounds of prox(·, cα) on −cG.
   void add_paths(std::span<const std::int32_t> features, const double* away, double* total) const override {
@@ -269,7 +275,10 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
     rounds_ += 1;
   }
   void read(std::size_t j, double* w) const override { *w = weight(&this->slots_[4 * j], rounds_ * alpha_, j); }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), f("eta", eta_), f("slots", this->slots_); }
+  void visit(StateVisitor& f) override {
+    f("rounds", rounds_, now), f("eta", eta_, at_least_zero);
+    f("slots", this->slots_, {{at_least_zero, 3}, {any_number}});
+  }
   double path(std::size_t j, double n) const {
     const double *at = &this->slots_[4 * j], c = at[2], a = alpha_ * weight_of(this->weights_, j);
     const double start = c * (std::fabs(at[3]) - a * (rounds_ - n));

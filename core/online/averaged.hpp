@@ -63,7 +63,10 @@ class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
     }
     for (std::size_t r = 0; r < k_; ++r) w[r] /= rounds_;
   }
-  void visit(StateVisitor& f) override { rule_->visit(f), f("average_rounds", rounds_), f("average_slots", slots_); }
+  void visit(StateVisitor& f) override {
+    rule_->visit(f);
+    f("average_rounds", rounds_, now), f("average_slots", slots_, {{a_round}, {any_number, k_}});
+  }
   void prefetch(std::span<const std::int32_t> features) const override {
     rule_->prefetch(features);
     for (const std::int32_t j : features) __builtin_prefetch(&slots_[static_cast<std::size_t>(j) * (k_ + 1)], 1);

@@ -57,8 +57,10 @@ class Clock {
   double rho() const { return rho_; }
   double alpha() const { return alpha_; }
   void visit(StateVisitor& f) {
-    f("rounds", rounds_), f("gamma", gamma_);
-    if (traced_) trail_.visit(f);
+    f("rounds", rounds_, now), f("gamma", gamma_, at_least_zero);
+    if (!traced_) return;
+    trail_.visit(f);
+    f.demand("trail", "it is not the sums over the rounds since 'trail_first'", [&] { return is_of_these_rounds(); });
   }
 
  private:
@@ -67,6 +69,16 @@ class Clock {
   bool traced_;
   DualTrail trail_;
 
+  bool is_of_these_rounds() const {
+    DualTrail again;
+    again.restart(trail_.first());
+    if (trail_.empty() || trail_.first() + static_cast<double>(trail_.rounds()) != rounds_) return false;
+    for (double t = trail_.first() + 1; t <= rounds_; ++t) {
+      const Rate at(t, gamma_, alpha_, rho_);
+      again.push(t, at.c, at.extra);
+    }
+    return trail_.is_about(again);
+  }
   bool alive(double x, double a, double t) const { return x > a * t + (rho_ > 0 ? gamma_ * rho_ * std::sqrt(t) : 0.0); }
   // The last round in which something is left of x, now that nothing is: from the root of a t + γρ√t = x.
   double end_of(double x, double a, double then) const {
@@ -102,7 +114,7 @@ class RdaRule final : public BufferedRule {
     load(for_reading(), {&feature, 1}, clock_.rounds());
     std::copy_n(for_reading().w.data(), cells_, w);
   }
-  void visit(StateVisitor& f) override { clock_.visit(f), f("sums", slots_); }
+  void visit(StateVisitor& f) override { clock_.visit(f), f("sums", slots_, {{any_number}}); }
   bool has_paths() const override { return true; }
   void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
     struct Lines final : Lengths {
@@ -193,7 +205,7 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
     clock_.end();
   }
   void read(std::size_t j, double* w) const override { *w = weight(slots_[j], clock_.rate(), j); }
-  void visit(StateVisitor& f) override { clock_.visit(f), f("sums", slots_); }
+  void visit(StateVisitor& f) override { clock_.visit(f), f("sums", slots_, {{any_number}}); }
   double path(std::size_t j, double n) const {
     const double v = -slots_[j];
     return std::copysign(clock_.line(std::fabs(v), weight_of(weights_, j) * clock_.alpha(), n), v);

@@ -50,12 +50,14 @@ class FobosRule final : public BufferedRule {
     std::copy_n(for_reading().w.data(), cells_, w);
   }
   void visit(StateVisitor& f) override {
-    f("slots", slots_);
-    if (m_ == 1) return lazy_[0]->visit(f);
     for (std::size_t i = 0; i < m_; ++i) {
       Numbered of_lane(f, "_", i);
-      lazy_[i]->visit(of_lane);
+      lazy_[i]->visit(m_ == 1 ? f : of_lane);
     }
+    f("slots", slots_, {{lazy_[0]->stamps()}, {any_number, cells_}});
+    f.demand("slots", "the lanes have records of different rounds", [&] {
+      return std::all_of(lazy_.begin(), lazy_.end(), [&](const auto& l) { return l->now() == lazy_[0]->now(); });
+    });
   }
   bool has_paths() const override { return true; }
   void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
@@ -148,8 +150,8 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
   }
   void read(std::size_t j, double* w) const override { *w = soft(slots_[j], total_ * weight_of(weights_, j)); }
   void visit(StateVisitor& f) override {
-    f("levels", slots_), f("lazy_total", total_);
-    if (traced_) trail_.visit(f);
+    f("levels", slots_, {{any_number}}), total_.visit(f, "lazy_total", "lazy_rest");
+    if (traced_) trail_.visit(f, total_);
   }
   double path(std::size_t j, double n) const {
     const double v = slots_[j];
@@ -158,14 +160,15 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
   bool settles(double) const override { return traced_ && trail_.rounds() >= limit_; }
   void settle() override {
     for (std::size_t j = 0; j < features_; ++j) read(j, &slots_[j]);
-    total_ = 0;
+    total_.clear();
     trail_.restart();
   }
 
  private:
   std::size_t limit_;
   bool traced_;  // whether paths are asked for
-  double alpha_, eta_ = 0, total_ = 0;
+  double alpha_, eta_ = 0;
+  Total total_;  // Λ
   Trail trail_;  // of total_, if traced
 };
 

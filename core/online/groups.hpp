@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "online/scaled_groups.hpp"
+#include "online/trail.hpp"
 
 namespace gossamer {
 
@@ -36,15 +37,13 @@ class GroupFobosRule {
   void update(std::size_t j, double x, const double* slope) { w_.update(j, x * eta_, slope); }
   void end() { total_ += eta_ * alpha_; }
   void read(std::size_t j, double* w) const { w_.read(j, w, factor_of(w_.group_of(j))); }
-  template <class F>
-  void visit(F f) {
-    f("total", total_), w_.visit(f);
-  }
+  void visit(StateVisitor& f) { total_.visit(f, "total", "total_rest"), w_.visit(f, total_.stamps()); }
 
  private:
   std::vector<double> weights_;  // ω
   ScaledGroups w_;
-  double alpha_, eta_ = 0, total_ = 0;  // total: Σ ηα; a group's stamp is the total it is up to date with
+  double alpha_, eta_ = 0;
+  Total total_;  // Σ ηα; a group's stamp is the total it is up to date with
 
   double factor_of(std::size_t g) const {
     const double s = (total_ - w_.stamp_of(g)) * weight_of(weights_, g);
@@ -83,10 +82,7 @@ class ScaledRule {
     if (norm > radius_) w_.multiply(0, radius_ / norm);
   }
   void read(std::size_t j, double* w) const { w_.read(j, w, 1.0); }
-  template <class F>
-  void visit(F f) {
-    w_.visit(f);
-  }
+  void visit(StateVisitor& f) { w_.visit(f, up_to(0)); }
 
  private:
   ScaledGroups w_;
@@ -109,9 +105,8 @@ class DualClock {
   double rounds() const { return rounds_; }
   double rate() const { return rate_; }
   double t_alpha() const { return rounds_ * alpha_; }
-  template <class F>
-  void visit(F f) {
-    f("rounds", rounds_), f("gamma", gamma_);
+  void visit(StateVisitor& f) {
+    f("rounds", rounds_, now), f("gamma", gamma_, at_least_zero);
     set();
   }
 
@@ -150,10 +145,7 @@ class GroupRdaRule {
   void update(std::size_t j, double x, const double* slope) { sums_.update(j, -x, slope); }
   void end() { clock_.end(); }
   void read(std::size_t j, double* w) const { sums_.read(j, w, factor_of(sums_.group_of(j))); }
-  template <class F>
-  void visit(F f) {
-    clock_.visit(f), sums_.visit(f);
-  }
+  void visit(StateVisitor& f) { clock_.visit(f), sums_.visit(f, a_round); }
 
  private:
   std::vector<double> weights_;  // ω

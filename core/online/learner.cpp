@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "base/checks.hpp"
 #include "base/threads.hpp"
 #include "online/averaged.hpp"
 #include "online/loop.hpp"
@@ -20,16 +22,14 @@ class Collected final : public StateVisitor {
  public:
   struct Values {
     std::string name;
-    std::span<double> values;
     Per per;
-    std::vector<double>* grows;
-    std::vector<double> copy;  // what a visitor is shown may be a copy itself
+    std::vector<double> copy;
   };
   std::vector<Values> all;
 
   explicit Collected(Learner& learner) { learner.visit(*this); }
-  void see(const char* name, std::span<double> values, Per per, std::vector<double>* grows) override {
-    all.push_back({name, values, per, grows, {values.begin(), values.end()}});
+  void see(const char* name, std::span<double> values, const Shown& how) override {
+    all.push_back({name, how.per, {values.begin(), values.end()}});
   }
   const Values* find(const char* name) const {
     const auto at = std::find_if(all.begin(), all.end(), [&](const Values& v) { return v.name == name; });
@@ -68,7 +68,22 @@ Part::Part(std::unique_ptr<Rule> made, const Setup& of)
       z_(of.cells()),
       slope_(of.cells()),
       values_(of.lanes()),
-      large_(of.features * of.cells() > 1 << 17) {}
+      sizes_(of.lanes()),
+      large_(of.features * of.cells() > 1 << 17) {
+  for (std::size_t i = 0; i < of.lanes(); ++i) sizes_[i] = std::max(1.0, of.paces[i]);
+  for (const double size : sizes_) largest_size_ = std::max(largest_size_, size);
+}
+
+void Part::diverge(double weight, double step) const {
+  char words[400];
+  std::snprintf(
+      words, sizeof words,
+      "Learning diverges at example %.0f: its score is %.3g and the slope of its loss %.3g (its weight %.3g, its "
+      "step %.3g). A smaller step would do, or features, "
+      "targets and weights of moderate size.",
+      counts[0] + 1, z_[0], slope_[0], weight, step);
+  throw Diverged(words);
+}
 
 void Rule::run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring) {
   part.loop(*this, examples, loss, scoring);
@@ -78,18 +93,25 @@ void Rule::run(Part& part, const Examples<float>& examples, const LossCall& loss
 }
 
 void Part::visit(StateVisitor& f) {
-  f("counts", std::span(counts));
+  f("counts", std::span(counts), Per::learner, {{now}, {at_least_zero}, {any_number}});
   if (setup.path) {
-    f("lane_seen", std::span(seen)), f("lane_losses", std::span(losses)), f("lane_squares", std::span(squares));
-    f("lane_totals", std::span(totals));
+    f("lane_seen", std::span(seen), Per::learner, {{loss_or_lost}});
+    f("lane_losses", std::span(losses), Per::learner, {{loss_or_lost}});
+    f("lane_squares", std::span(squares), Per::learner, {{loss_or_lost}});
+    f("lane_totals", std::span(totals), Per::learner, {{at_least_zero}});
   }
   intercept.visit(f);
-  if (setup.average) f("intercept_sum", std::span(intercept_sum), Per::output);
+  if (setup.average) f("intercept_sum", std::span(intercept_sum), Per::output, {{any_number}});
   rule->visit(f);
 }
 
 Learner::Learner(const Setup& setup, std::vector<Part> parts, Make again)
-    : setup_(setup), parts_(std::move(parts)), again_(std::move(again)) {}
+    : setup_(setup), parts_(std::move(parts)), again_(std::move(again)) {
+  if (std::ranges::any_of(setup.alphas, [](double alpha) { return !(alpha <= largest_alpha); }))
+    throw std::invalid_argument(
+        "A regularization strength is above 1e200, the largest that is possible. A smaller alpha would do; where it is "
+        "estimated from the data, features, targets and weights of moderate size.");
+}
 
 template <class F>
 void Learner::each_part(F f) const {
@@ -191,15 +213,13 @@ std::unique_ptr<Learner> Learner::grown(std::size_t features, std::size_t output
   class Adopting final : public StateVisitor {
    public:
     Adopting(const Collected& from, const Setup& old, const Setup& now) : from_(from), old_(old), now_(now) {}
-    void see(const char* name, std::span<double> values, Per per, std::vector<double>* grows) override {
+    void see(const char* name, std::span<double> values, const Shown& how) override {
       const auto* old = from_.find(name);
       if (!old) return;
-      if (per == Per::feature) {
+      if (how.per == Per::feature) {
         widen(old->copy, values, old_.features, now_.features, old_.outputs, now_.outputs);
-      } else if (per == Per::output) {
-        std::copy_n(old->copy.begin(), std::min(old->copy.size(), values.size()), values.begin());
-      } else if (grows) {
-        *grows = old->copy;
+      } else if (how.grows) {
+        *how.grows = old->copy;
       } else {
         std::copy_n(old->copy.begin(), std::min(old->copy.size(), values.size()), values.begin());
       }
@@ -220,8 +240,34 @@ std::unique_ptr<Learner> Learner::grown(std::size_t features, std::size_t output
   return wide;
 }
 
-bool Learner::sound() const {
-  return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.sound; });
+std::size_t Learner::lost() const {
+  std::size_t count = 0;
+  for (const Part& part : parts_) count += std::ranges::count_if(part.seen, [](double x) { return !std::isfinite(x); });
+  return count;
+}
+
+bool Learner::finite(Some features, bool some) const {
+  class Finite final : public StateVisitor {
+   public:
+    bool all = true;
+    Finite(Some features, bool some, std::size_t count) : features_(features), some_(some), count_(count) {}
+    void see(const char*, std::span<double> values, const Shown& how) override {
+      if (how.record.size() > 0 && std::isinf(how.record.begin()->range.most)) return;  // losses of lost lanes
+      if (how.per != Per::feature || !some_) return check(values);
+      const std::size_t each = values.size() / count_;
+      for (const std::int32_t j : features_) check(values.subspan(static_cast<std::size_t>(j) * each, each));
+    }
+
+   private:
+    Some features_;
+    bool some_;
+    std::size_t count_;
+    void check(std::span<const double> values) { all = all && all_finite(values); }
+  };
+  some = some && features.size() < setup_.features;  // otherwise it is less work to look at all
+  Finite finite(features, some, setup_.features);
+  const_cast<Learner*>(this)->visit(finite);
+  return finite.all;
 }
 
 std::vector<double> Learner::losses() const {
@@ -291,7 +337,7 @@ void Learner::alone(std::size_t lane, const std::function<void(const char*, std:
      public:
       OfLane(std::size_t first, std::size_t k, const std::function<void(const char*, std::span<const double>)>& f)
           : first_(first), k_(k), f_(f) {}
-      void see(const char* name, std::span<double> cells, Per, std::vector<double>*) override {
+      void see(const char* name, std::span<double> cells, const Shown&) override {
         f_(name, cells.empty() ? cells : cells.subspan(first_, k_));
       }
 

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "online/loss_call.hpp"
@@ -63,12 +64,22 @@ class Intercept {
     }
   }
   void visit(StateVisitor& f) {
-    f("intercept", std::span(b_), Per::output), f("intercept_largest", std::span(largest_), Per::output);
-    f("intercept_squares", std::span(squares_), Per::output);
+    f("intercept", std::span(b_), Per::output, {{any_number}});
+    f("intercept_largest", std::span(largest_), Per::output, {{at_least_zero}});
+    f("intercept_squares", std::span(squares_), Per::output, {{at_least_zero}});
   }
 
  private:
   std::vector<double> b_, largest_, squares_;
+};
+
+// What an example may add to a learner: with values of features up to 1e70, squares of gradients and of losses stay
+// finite, and no number of examples adds up to infinity. Nor does any number of steps times α.
+constexpr double largest_slope = 1e75, largest_alpha = 1e200;
+
+// An example was not learned from: its score or the slope of its loss is not finite or beyond all measure.
+struct Diverged : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 // A rule with its lanes, and what is counted of them.
@@ -93,15 +104,19 @@ class Part {
   std::vector<double> seen;                     // Σ weight · loss of each lane
   std::vector<double> losses, squares, totals;  // of a path, where it was scored: Σ weight · loss and · loss² of each
                                                 // lane, and Σ weight and Σ weight²
-  bool sound = true;
 
  private:
   std::vector<double> z_, slope_, values_, x_;
-  bool large_;  // whether the state is beyond the near caches
+  std::vector<double> sizes_;  // of each lane: max(1, pace)
+  double largest_size_ = 1;    // the largest of them
+  bool large_;                 // whether the state is beyond the near caches
 
   template <class R, class T>
   void run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring);
   void count_lanes(double weight, bool scoring);
+  bool all_learnable(double by) const;
+  void leave_out_lost(double by);
+  [[noreturn]] void diverge(double weight, double step) const;
 };
 
 class Learner {
@@ -121,6 +136,10 @@ class Learner {
   void read(std::span<double> weights, std::span<double> intercept, bool average) const;
   void read_some(Some features, std::span<double> weights, std::span<double> intercept, bool average) const;
   void visit(StateVisitor& f);
+  // Takes the state whose numbers `saved` returns by name. Throws std::invalid_argument, and leaves the learner as it
+  // was, unless all of it is what a learner of this kind may have.
+  using Saved = std::function<std::span<const double>(const char* name)>;
+  void restore(const Saved& saved);
   // A learner with the same state for more features or outputs, or for fewer features.
   std::unique_ptr<Learner> grown(std::size_t features, std::size_t outputs);
 
@@ -129,14 +148,14 @@ class Learner {
   double rounds() const { return parts_[0].counts[0]; }       // t
   double weight_seen() const { return parts_[0].counts[1]; }  // Σ weights of the examples
   double loss_seen() const { return parts_[0].counts[2]; }    // Σ weight · loss before learning from the example
-  // Whether all examples since it was made had features that exist and finite margins. An entry that is not finite
-  // spoils the margin, whatever the weights are.
-  bool sound() const;
+  // Whether all of the state is finite; with `some`, that of these features and all that is not of a feature.
+  bool finite(Some features, bool some) const;
 
   // Lanes
   bool scoring = true;   // whether the losses of the examples count
   unsigned threads = 0;  // for its parts; 0: as many as there are
   std::size_t lanes() const { return setup_.lanes(); }
+  std::size_t lost() const;                                      // how many lanes diverged: their losses are infinite
   std::vector<double> losses() const;                            // Σ weight · loss of each lane, where it counted
   std::vector<double> squares() const;                           // Σ weight · loss²
   double scored() const { return parts_[0].totals[0]; }          // Σ weight

@@ -2,9 +2,11 @@
 // every other rule is called through its virtual verbs, twice per example.
 #pragma once
 
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
+#include "base/pack.hpp"
 #include "base/side_by_side.hpp"
 #include "online/learner.hpp"
 
@@ -24,12 +26,21 @@ inline bool within_features(std::span<const std::int32_t> index, std::size_t fea
   return index.empty() || largest < features;
 }
 
+// Whether a lane with these scores and slopes may learn; `by` is what its slopes are multiplied by. An entry that is
+// not finite spoils the score, whatever the weights are.
+[[gnu::always_inline]] inline bool learnable(std::span<const double> z, std::span<const double> slope, double by) {
+  bool holds = true;
+  for (const double score : z) holds &= std::fabs(score) <= std::numeric_limits<double>::max();
+  for (const double s : slope) holds &= (1 + std::fabs(s)) * by <= largest_slope;
+  return holds;
+}
+
 template <class R, class T>
 void Part::loop(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
   for_this_processor([&] { run_rows(rule, examples, loss, scoring); });
 }
 
-// Throws where a row has features that are not there: the rows before it have been learned from.
+// Throws where a row has features that are not there, or diverges: the rows before it have been learned from.
 template <class R, class T>
 void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
   constexpr std::size_t ahead = 4;  // rows come in any order: asks for one some rounds before its turn
@@ -47,7 +58,6 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
     }
     const std::span<const std::int32_t> features = examples.features(i);
     if (!within_features(features, setup.features)) {
-      sound = false;
       throw std::out_of_range("an example has a feature that the learner has not");
     }
     const T* value = examples.value + examples.begins[i];
@@ -70,12 +80,14 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
     } else {
       rule.margins(row, examples.step[i], z.data());
     }
-    for (const double margin : z) sound = sound && std::isfinite(margin);
     const double* y = examples.y + i * examples.targets;
     if (!single && setup.path) {
       loss(z, y, slope, values_);
+      leave_out_lost(std::max(1.0, weight) * std::max(1.0, examples.step[i]));
     } else {
       values_[0] = loss(z, y, slope);
+      const double by = std::max(1.0, weight) * std::max(1.0, examples.step[i]);
+      if (!learnable(z, slope, by * largest_size_)) diverge(weight, examples.step[i]);
     }
     counts[0] += 1, counts[1] += weight;
     if (single || !setup.path) {
@@ -93,6 +105,34 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
     }
     if (!b.empty()) intercept.update(slope, tame);
     for (std::size_t c = 0; c < intercept_sum.size(); ++c) intercept_sum[c] += b[c];
+  }
+}
+
+// Whether all lanes may learn for sure, by sums over them: four at a time.
+[[gnu::always_inline]] inline bool Part::all_learnable(double by) const {
+  const std::size_t cells = z_.size();
+  Quad odd = {}, squares = {};  // z − z is 0 for a finite z and NaN otherwise
+  std::size_t c = 0;
+  for (; c + 4 <= cells; c += 4) {
+    const Quad z = load_four(&z_[c]), slope = load_four(&slope_[c]);
+    odd += z - z, squares += slope * slope;
+  }
+  for (; c < cells; ++c) odd[0] += z_[c] - z_[c], squares[0] += slope_[c] * slope_[c];
+  const double sum = (squares[0] + squares[1]) + (squares[2] + squares[3]), scale = by * largest_size_;
+  return (odd[0] + odd[1]) + (odd[2] + odd[3]) == 0 && scale <= 0.5 * largest_slope &&
+         sum * (scale * scale) <= 0.25 * largest_slope * largest_slope;
+}
+
+// A lane that diverges does not learn from the example, and its loss is infinite from now on: the others go on.
+inline void Part::leave_out_lost(double by) {
+  if (all_learnable(by)) [[likely]]
+    return;
+  for (std::size_t i = 0, k = setup.outputs; i < values_.size(); ++i) {
+    const std::span<double> z(&z_[i * k], k), slope(&slope_[i * k], k);
+    if (learnable(z, slope, by * sizes_[i])) [[likely]]
+      continue;
+    std::fill(slope.begin(), slope.end(), 0.0);
+    values_[i] = std::numeric_limits<double>::infinity();
   }
 }
 

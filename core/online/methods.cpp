@@ -36,6 +36,7 @@ Setup some_lanes(const Setup& setup, std::size_t first, std::size_t last) {
   Setup some = setup;
   const auto cut = [=](std::vector<double>& all) { all = {all.begin() + first, all.begin() + last}; };
   cut(some.alphas), cut(some.paces);
+  for (double& pace : some.paces) pace = std::min(pace, 2 * largest_slope);  // it never learns, and adds no infinity
   return some;
 }
 

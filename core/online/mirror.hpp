@@ -71,9 +71,18 @@ class ExponentiatedGradientRule {
   void read(std::size_t j, double* w) const {
     for (std::size_t r = 0; r < k_; ++r) w[r] = factor(r) * sinh_of(&slots_[(j * k_ + r) * 2]);
   }
-  template <class F>
-  void visit(F f) {
-    f("columns", columns_), f("slots", slots_);
+  void visit(StateVisitor& f) {
+    f("columns", std::span(columns_), Per::learner, {{at_least_zero, 2}, {any_number}, {at_least_zero}, {counted}});
+    f("slots", std::span(slots_), Per::learner, {{any_number}, {at_least_zero}});
+    f.demand("slots", "it does not fit 'columns'", [&] {
+      for (std::size_t r = 0; r < k_; ++r) {
+        if (!(total_of(column(r) + sum) > 0) && features_ > 0) return false;
+        for (std::size_t i = r; i < features_ * k_; i += k_) {
+          if (!about(slots_[2 * i + 1], cosh_of(slots_[2 * i], column(r)[shift]))) return false;
+        }
+      }
+      return true;
+    });
   }
 
  private:

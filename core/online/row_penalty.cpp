@@ -69,12 +69,13 @@ class AddedRounds final : public Lazy {
     if (traced_) trail_.push(total_);
   }
   double now() const override { return total_; }
+  Range stamps() const override { return total_.stamps(); }
   bool full() const override { return trail_.rounds() >= limit_; }
-  void restart() override { total_ = 0, trail_.restart(); }
+  void restart() override { total_.clear(), trail_.restart(); }
   void catch_up(Rows rows, const double* stamps) const override {
     if constexpr (one_for_all<P>) {
       if (weights_.empty() && rows.width == 1) {
-        for_this_processor([=, p = p_, w = rows.w, total = total_, strength = strength_] {
+        for_this_processor([=, p = p_, w = rows.w, total = double(total_), strength = strength_] {
           side_by_side(rows.count, [=](std::size_t i) {
             w[i * rows.stride] = p.prox(w[i * rows.stride], (total - stamps[i]) * strength);
           });
@@ -98,8 +99,8 @@ class AddedRounds final : public Lazy {
     }
   }
   void visit(StateVisitor& f) override {
-    f("lazy_total", total_);
-    if (traced_) trail_.visit(f);
+    total_.visit(f, "lazy_total", "lazy_rest");
+    if (traced_) trail_.visit(f, total_);
   }
 
  private:
@@ -108,8 +109,8 @@ class AddedRounds final : public Lazy {
   double strength_;
   std::size_t limit_;
   bool traced_;
-  double total_ = 0;  // Σ s
-  Trail trail_;       // of total_, if traced
+  Total total_;  // Σ s
+  Trail trail_;  // of total_, if traced
 };
 
 // Elementwise, with a record of its own (catalogue/rounds.hpp).
@@ -120,6 +121,7 @@ class RecordedRounds final : public Lazy {
       : p_(p), strength_(strength), limit_(longest_record(features)), record_(p.rounds(traced)) {}
   void advance(double s) override { record_.push(s * strength_); }
   double now() const override { return static_cast<double>(record_.size()); }
+  Range stamps() const override { return whole_up_to(now()); }
   bool full() const override { return record_.size() >= limit_ || record_.full(); }
   void restart() override { record_.clear(); }
   void catch_up(Rows rows, const double* stamps) const override {
@@ -130,7 +132,7 @@ class RecordedRounds final : public Lazy {
     }
   }
   void add_path(std::span<const double> w, std::size_t, double, double n, double* sum) const override {
-    n = std::min(n, now());  // a feature that came after a restart was zero before it
+    n = std::min(n, now());  // a feature that came after the record began, by growing, was zero before it
     const std::size_t then = record_.size() - static_cast<std::size_t>(n);
     if constexpr (requires { record_.path(1.0, then); }) {
       for (std::size_t r = 0; r < w.size(); ++r) sum[r] += w[r] == 0 ? 0.0 : record_.path(w[r], then);
@@ -139,9 +141,7 @@ class RecordedRounds final : public Lazy {
       add_steps(w, n, sum, [&](std::span<double> row) { prox_row(p_, row, record_.round(t++), 1.0, 0); });
     }
   }
-  void visit(StateVisitor& f) override {
-    record_.visit([&](const char* name, std::vector<double>& values) { f(name, values); });
-  }
+  void visit(StateVisitor& f) override { record_.visit(f); }
 
  private:
   P p_;
@@ -158,6 +158,7 @@ class RepeatedRounds final : public Lazy {
       : p_(std::move(p)), weights_(std::move(weights)), strength_(strength), limit_(longest_record(features)) {}
   void advance(double s) override { s_.push_back(s * strength_); }
   double now() const override { return static_cast<double>(s_.size()); }
+  Range stamps() const override { return whole_up_to(now()); }
   bool full() const override { return s_.size() >= limit_; }
   void restart() override { s_.clear(); }
   void catch_up(Rows rows, const double* stamps) const override {
@@ -169,12 +170,12 @@ class RepeatedRounds final : public Lazy {
     });
   }
   void add_path(std::span<const double> w, std::size_t j, double, double n, double* sum) const override {
-    n = std::min(n, now());
+    n = std::min(n, now());  // as in RecordedRounds
     std::size_t t = s_.size() - static_cast<std::size_t>(n);
     const double a = weight_of(weights_, j);
     add_steps(w, n, sum, [&](std::span<double> row) { prox_row(p_, row, s_[t++], a, j); });
   }
-  void visit(StateVisitor& f) override { f("lazy_steps", s_); }
+  void visit(StateVisitor& f) override { f.growing("lazy_steps", s_, {{at_least_zero}}); }
 
  private:
   P p_;
@@ -198,8 +199,9 @@ class Truncation final : public Lazy {
     if (traced_) trail_.push(total_);
   }
   double now() const override { return total_; }
+  Range stamps() const override { return total_.stamps(); }
   bool full() const override { return trail_.rounds() >= limit_; }
-  void restart() override { total_ = 0, trail_.restart(); }
+  void restart() override { total_.clear(), trail_.restart(); }
   void catch_up(Rows rows, const double* stamps) const override {
     each_row(rows, weights_, [&](std::size_t i, std::size_t, double a) {
       const double s = (total_ - stamps[i]) * a;
@@ -215,8 +217,8 @@ class Truncation final : public Lazy {
     }
   }
   void visit(StateVisitor& f) override {
-    f("lazy_total", total_), f("lazy_rounds", rounds_);
-    if (traced_) trail_.visit(f);
+    total_.visit(f, "lazy_total", "lazy_rest"), f("lazy_rounds", rounds_, gossamer::now);
+    if (traced_) trail_.visit(f, total_);
   }
 
  private:
@@ -225,7 +227,8 @@ class Truncation final : public Lazy {
   std::vector<double> weights_;
   std::size_t limit_;
   bool traced_;
-  double total_ = 0, rounds_ = 0;  // Σ of the truncations, t
+  Total total_;  // Σ of the truncations
+  double rounds_ = 0;
   Trail trail_;
 };
 

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "base/state.hpp"
 #include "catalogue/penalties.hpp"
-#include "online/state.hpp"
 
 namespace gossamer {
 
@@ -32,6 +32,7 @@ class Lazy {
   virtual ~Lazy() = default;
   virtual void advance(double s) = 0;  // one more round
   virtual double now() const = 0;      // a stamp for a feature that is up to date
+  virtual Range stamps() const = 0;    // what a stamp may be
   virtual bool full() const = 0;       // the record has grown too long: all features catch up and it restarts
   virtual void restart() = 0;
   virtual void catch_up(Rows rows, const double* stamps) const = 0;  // all rounds since; one stamp per feature

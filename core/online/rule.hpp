@@ -3,7 +3,7 @@
 //     margins(row, step, z)    a round starts with this step: z += Σ x_j W_j, with W_j brought up to date
 //     learn(row, slope)        the gradient x_j · slope arrives at each feature of the same row, and the round is over
 //     read(j, w)               W_j as it stands now, changing nothing
-//     visit(f)                 shows all of its state, to save and restore it
+//     visit(f)                 shows all of its state and what it may be, to save and restore it (base/state.hpp)
 //
 // A rule may have several lanes: settings (a strength and a pace each) side by side, which see the same examples. W_j
 // is then [lane][output], and lane i takes pace_i times the step. Everything a lane learns is what a rule of its own
@@ -23,7 +23,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "online/state.hpp"
+#include "base/state.hpp"
 
 namespace gossamer {
 
@@ -98,9 +98,7 @@ class FeatureByFeature final : public Rule {
     rule_.end();
   }
   void read(std::size_t j, double* w) const override { rule_.read(j, w); }
-  void visit(StateVisitor& f) override {
-    rule_.visit([&](const char* name, auto&& values) { f(name, values); });
-  }
+  void visit(StateVisitor& f) override { rule_.visit(f); }
   void prefetch(std::span<const std::int32_t> features) const override {
     for (const std::int32_t j : features) rule_.prefetch(static_cast<std::size_t>(j));
   }

@@ -132,9 +132,23 @@ class ScaledGroups {
     const bool live = factor != 0 && u[0] == s[generation];
     for (std::size_t r = 0; r < k_; ++r) w[r] = live ? factor * (s[scale] * u[1 + r]) + 0.0 : 0.0;
   }
-  template <class F>
-  void visit(F f) {
-    f("groups", groups_), f("slots", slots_);
+  // `stamps` is what the rule keeps for a group.
+  void visit(StateVisitor& f, Range stamps) {
+    f("groups", std::span(groups_), Per::learner,
+      {{any_number}, {at_least_zero}, {any_number}, {counted, 2}, {stamps}});
+    f("slots", slots_, {{counted}, {any_number, k_}});
+    f.demand("groups", "a group has the scale 0", [&] {
+      for (std::size_t g = 0; g < partition_.count(); ++g) {
+        if (group(g)[scale] == 0) return false;
+      }
+      return true;
+    });
+    f.demand("slots", "a feature is ahead of its group", [&] {
+      for (std::size_t j = 0; j < slots_.size() / (k_ + 1); ++j) {
+        if (slots_[j * (k_ + 1)] > group(partition_.of(j))[generation]) return false;
+      }
+      return true;
+    });
   }
 
  private:

@@ -39,7 +39,10 @@ class SubgradientRule final : public BufferedRule {
     load(for_reading(), {&feature, 1});
     std::copy_n(for_reading().w.data(), k_, w);
   }
-  void visit(StateVisitor& f) override { f("slots", slots_), f("steps", steps_); }
+  void visit(StateVisitor& f) override {
+    f.growing("steps", steps_, {{at_least_zero}});
+    f("slots", slots_, {{whole_up_to(static_cast<double>(steps_.size()))}, {any_number, k_}});
+  }
   bool has_paths() const override { return true; }
   void add_paths(std::span<const std::int32_t> features, const double* away, double* sums) const override {
     for (std::size_t n = 0; n < features.size(); ++n, sums += k_) {

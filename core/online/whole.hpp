@@ -45,10 +45,7 @@ class SparseSetRule {
   void read(std::size_t j, double* w) const {
     for (std::size_t r = 0; r < k_; ++r) w[r] = w_[j * k_ + r];
   }
-  template <class F>
-  void visit(F f) {
-    w_.visit(f);
-  }
+  void visit(StateVisitor& f) { w_.visit(f); }
 
  private:
   std::size_t k_;
@@ -79,10 +76,7 @@ class EagerRule {
   }
   void end() { step(eta_ * alpha_); }
   void read(std::size_t j, double* w) const { std::copy_n(&w_[j * k_], k_, w); }
-  template <class F>
-  void visit(F f) {
-    f("weights", w_);
-  }
+  void visit(StateVisitor& f) { f("weights", std::span(w_), Per::learner, {{any_number}}); }
 
  private:
   WholeProx prox_;
@@ -111,9 +105,10 @@ class DualWeights {
     for (std::size_t r = 0; r < k_; ++r) sums_[j * k_ + r] += x * slope[r];
   }
   void read(std::size_t j, double* w) const { std::copy_n(&w_[j * k_], k_, w); }
-  template <class F>
-  void visit(F f) {
-    clock_.visit(f), f("weights", w_), f("sums", sums_);
+  void visit(StateVisitor& f) {
+    clock_.visit(f);
+    f("weights", std::span(w_), Per::learner, {{any_number}});
+    f("sums", std::span(sums_), Per::learner, {{any_number}});
   }
 
  protected:

@@ -30,7 +30,9 @@ class RdaLanes final : public Looped<RdaLanes, LaneRule> {
     });
     rounds_ += 1;
   }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), f("gamma", gamma_), visit_features(f); }
+  void visit(StateVisitor& f) override {
+    f("rounds", rounds_, now), f("gamma", gamma_, at_least_zero), visit_features(f, {}, {{any_number}});
+  }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& out) const override {
     out.push_back(numbers(j)[lane]);
     return "sums";
@@ -134,7 +136,10 @@ class AdaptiveDualLanes : public LaneRule {
       }
     });
   }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), f("etas", std::span(etas_)), visit_features(f); }
+  void visit(StateVisitor& f) override {
+    f("rounds", rounds_, now), f("etas", std::span(etas_), Per::learner, {{at_least_zero}});
+    visit_features(f, {{at_least_zero}}, {{at_least_zero, m_}, {any_number, m_}});
+  }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& out) const override {
     const double *slot = numbers(j), s = slot[lane], root = std::sqrt(s), other = of_.seen(head(j));
     const double c = s > 0 ? etas_[lane] / safe(of_.divisor(other, root)) : 0.0;

@@ -41,8 +41,8 @@ class LaneRule : public Rule {
   const double* head(std::size_t j) const { return &heads_[j * head_]; }
   double* numbers(std::size_t j) { return &slots_[first_ + j * stride_]; }
   const double* numbers(std::size_t j) const { return &slots_[first_ + j * stride_]; }
-  void visit_features(StateVisitor& f) {
-    f("heads", heads_), f("slots", std::span(numbers(0), features_ * stride_), Per::feature);
+  void visit_features(StateVisitor& f, Record of_head, Record of_lanes) {
+    f("heads", heads_, of_head), f("slots", std::span(numbers(0), features_ * stride_), Per::feature, of_lanes);
   }
   double weight(std::size_t j) const { return weight_of(weights_, j); }
 

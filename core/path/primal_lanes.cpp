@@ -1,4 +1,5 @@
 // Lanes of forward-backward splitting and of AdaGrad's primal form (online/fobos.cpp, online/adaptive.cpp).
+#include "online/trail.hpp"
 #include "path/lane_rule.hpp"
 
 namespace gossamer {
@@ -34,7 +35,9 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
     });
     total_ += eta_;
   }
-  void visit(StateVisitor& f) override { visit_features(f), f("lazy_total", total_); }
+  void visit(StateVisitor& f) override {
+    total_.visit(f, "lazy_total", "lazy_rest"), visit_features(f, {{total_.stamps()}}, {{any_number}});
+  }
   // The level of a weight that is up to date when Σ s is 0: the weight.
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
     std::vector<double> w(m_);
@@ -45,7 +48,8 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
 
  private:
   std::vector<double> strengths_, steps_;  // α · pace; η · pace · slope of this round
-  double eta_ = 0, total_ = 0;
+  double eta_ = 0;
+  Total total_;  // Σ η
 
   void weights_of(std::size_t j, double* out) const override {
     const double *w = numbers(j), since = (total_ - *head(j)) * weight(j);
@@ -81,7 +85,10 @@ class AdaptiveLanes final : public Looped<AdaptiveLanes, LaneRule> {
     });
     rounds_ += 1;
   }
-  void visit(StateVisitor& f) override { f("rounds", rounds_), visit_features(f); }
+  void visit(StateVisitor& f) override {
+    f("rounds", rounds_, now);
+    visit_features(f, {{a_round}, {at_least_zero}}, {{at_least_zero, 2 * m_}, {any_number, m_}});
+  }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& out) const override {
     const double *slot = numbers(j), *at = head(j), s = slot[lane];
     out.insert(out.end(), {at[0], s, at[1], s > 0 ? slot[m_ + lane] : 0.0, slot[2 * m_ + lane]});

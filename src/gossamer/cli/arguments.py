@@ -303,7 +303,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return FAILED
-    except (ValueError, OSError, ImportError, MemoryError) as error:
+    except (ValueError, OSError, ImportError, MemoryError, FloatingPointError) as error:
         words = str(error) or type(error).__name__
         if getattr(options, "json", False):
             import json

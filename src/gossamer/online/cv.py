@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gossamer.estimators.selection import SELECT, selected
+from gossamer.estimators.turns import in_turn
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.online.path import LearnedPath
 from gossamer.online.strategies import ManyStrengths
@@ -52,6 +53,7 @@ class _Path(_Online):
 
     # The choice
 
+    @in_turn
     def _choice(self) -> _Choice:
         """Return the strength in use, chosen once after each change of the learner."""
         path = self._path()
@@ -71,6 +73,7 @@ class _Path(_Online):
             allowed = nonzeros == nonzeros.min()
         return _Choice(selected(self.select, *path.progressive(), nonzeros, allowed), nonzeros)
 
+    @in_turn
     def _read(self) -> tuple[Array, Array]:
         check_is_fitted(self, "_trainer")
         if self._read_once.weights is None:
@@ -115,6 +118,7 @@ class _Path(_Online):
         return self._path().steps
 
     @property
+    @in_turn
     def coef_path_(self) -> list[Any]:
         """The weights at each strength, sparse, one row per output."""
         starts, index, value = self._path().read_sparse()
@@ -123,6 +127,7 @@ class _Path(_Online):
         return [whole[i * k : (i + 1) * k] for i in range(len(self.alphas_))]
 
     @property
+    @in_turn
     def intercept_path_(self) -> Array:
         """The intercepts at each strength, one column per output."""
         return self._path().intercepts()
@@ -138,6 +143,7 @@ class _Path(_Online):
         given = self._trainer.method.step if self._choice() else None
         return given if callable(given) else float(self.path_step_[self._choice().lane])
 
+    @in_turn
     def at(self, alpha: float | None = None) -> Any:
         """Return a fitted estimator at one strength of the path; it predicts, and continues to learn on its own.
 

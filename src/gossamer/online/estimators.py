@@ -27,6 +27,7 @@ from gossamer.estimators.linear import (
     some_weight,
     with_callbacks,
 )
+from gossamer.estimators.turns import in_turn
 from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, settled
 from gossamer.online.trainer import Pass, SeededOrders, Stopping, Trainer, passes
@@ -99,6 +100,7 @@ class _Online(Linear):
 
     # Learning
 
+    @in_turn
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         most, stopping = self._checked_passes(), self._stopping()
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
@@ -106,6 +108,8 @@ class _Online(Linear):
         seeded = isinstance(seed, int) and 0 <= seed < 2**32
         random: Any = SeededOrders(seed) if seeded else check_random_state(seed)
         before = dict(vars(self))
+        if not fresh:
+            before["_trainer"] = copy.copy(self._trainer)
         rows = self._accept(X, y, sample_weight, None, fresh=fresh, at_once=True)
 
         def blocks(number: int) -> list[Rows]:
@@ -122,6 +126,7 @@ class _Online(Linear):
                     print(self._pass_words(done), flush=True)
                 if tasks.turn(dict):
                     break
+            self._trainer.check_finite(rows)
         except KeyboardInterrupt:
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
         except Exception:
@@ -136,13 +141,21 @@ class _Online(Linear):
         held_out = "" if done.held_out is None else f"loss of held-out rows {done.held_out:.6g}, "
         return f"pass {done.number}: progressive loss {done.loss:.6g}, {held_out}{used} features used"
 
+    @in_turn
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
         self._stopping_without_held_out("partial_fit")
+        before = dict(vars(self))
         rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), at_once=False)
-        self._trainer.learn(rows)
+        try:
+            self._trainer.learn(rows)
+        except Exception:
+            if self._trainer is not before.get("_trainer"):
+                self.__dict__ = before
+            raise
         self.n_iter_ = 1
         return self
 
+    @in_turn
     def fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
         """Learn from a source (see `gossamer.source`) block by block, `max_passes` times, in its order.
 
@@ -154,6 +167,7 @@ class _Online(Linear):
         if most > 1 and not rows.rereadable:
             raise ValueError(f"max_passes is {most}, but this source can be read only once.")
         stream, first = self._stream(rows, classes, fresh=not (self.warm_start and self.__sklearn_is_fitted__()))
+        stream.trainer = copy.copy(stream.trainer)
         complete = 0
         try:
             for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, stopping=stopping):
@@ -165,10 +179,11 @@ class _Online(Linear):
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=2)
         return self._take(stream, rows, complete)
 
+    @in_turn
     def partial_fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
         """Learn from a source block by block, continuing from the present state.
 
-        New features are added. If a row cannot be read, the rows before it have been learned from.
+        New features are added. If a row cannot be read or learned from, the rows before it have been learned from.
         """
         self._stopping_without_held_out("partial_fit_source")
         rows = sources.source(source, **options)
@@ -210,7 +225,8 @@ class _Online(Linear):
 
     def _take(self, stream: Streaming, rows: Any, passes: int) -> Any:
         """Take over the trainer of a stream."""
-        self._trainer = stream.finished()
+        trainer = stream.finished()
+        self._trainer = trainer
         self._read_once, self._sparse = _ReadOnce(), False
         self.n_iter_, self.n_features_in_ = passes, stream.width
         if self._targets.classes is not None:
@@ -248,6 +264,7 @@ class _Online(Linear):
             fresh and at_once and weight is None and trainer.finds_bad_entries
         ):  # otherwise learning finds bad entries
             rows.check(features)
+            rows.check_size()
         rows = rows.without_zero_weights()
         trainer.check_steps(len(rows))
         # Nothing below can fail.
@@ -293,12 +310,18 @@ class _Online(Linear):
 
     # Weights
 
+    @in_turn
     def _read(self) -> tuple[Array, Array]:
         """Return W (d × k) and b, read from the learner once after each change."""
         check_is_fitted(self, "_trainer")
         if self._read_once.weights is None:
             self._read_once.weights = self._trainer.read()
         return self._read_once.weights
+
+    @in_turn
+    def _read_some(self, features: Array) -> tuple[Array, Array]:
+        """Return the weights of some features, in their order, and b."""
+        return self._trainer.read_some(features)
 
     @property
     def coef_(self) -> Any:
@@ -366,7 +389,7 @@ class _Online(Linear):
         check_is_fitted(self, "_trainer")
         X = accepted(self, X, reset=False)
         if sp.issparse(X) and self._read_once.weights is None and X.nnz < self.n_features_in_ // 4 and self._one_model:
-            W, b = self._trainer.read_some(np.ascontiguousarray(X.indices[: X.nnz], np.int32))
+            W, b = self._read_some(np.ascontiguousarray(X.indices[: X.nnz], np.int32))
             X = sp.csr_array((X.data, np.arange(X.nnz, dtype=X.indptr.dtype), X.indptr), shape=(X.shape[0], X.nnz))
         else:
             W, b = self._read()
@@ -374,6 +397,7 @@ class _Online(Linear):
 
     # Saving
 
+    @in_turn
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if "_trainer" in state:

@@ -1,7 +1,8 @@
 """Conversion of learner states in older checkpoints to the present layout.
 
 A path with a penalty other than ℓ1, or with several outputs, kept the part of a feature that its strengths share in an
-array of its own ("heads"); now it is in the record of the feature ("slots"). FTRL kept its weights beside its sums.
+array of its own ("heads"); now it is in the record of the feature ("slots"). FTRL kept its weights beside its sums. Sums
+over rounds did not have what rounding took from them ("lazy_rest", "total_rest").
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ from gossamer.validation import Array
 
 def converted(saved: dict[str, Array], wanted: dict[str, Array], features: int) -> dict[str, Array]:
     """Return saved state under the names and in the layout of `wanted`, the state of a new learner."""
+    try:
+        return _converted(saved, wanted, features)
+    except (KeyError, ValueError, IndexError, TypeError, AttributeError, ZeroDivisionError):
+        raise ValueError("The saved state does not belong to this learner: its vectors have other sizes.") from None
+
+
+def _converted(saved: dict[str, Array], wanted: dict[str, Array], features: int) -> dict[str, Array]:
+    saved = {name: value for name, value in wanted.items() if re.match("lazy_rest|total_rest", name)} | saved
     fixed = [name for name in wanted if re.match("slots|sums|levels|heads", name)]
     if saved.keys() == wanted.keys() and all(len(saved[name]) == len(wanted[name]) for name in fixed):
         return saved

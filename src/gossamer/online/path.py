@@ -6,7 +6,7 @@ import numpy as np
 
 from gossamer.online import strategies
 from gossamer.online.strategies import OneStrength
-from gossamer.online.trainer import Trainer
+from gossamer.online.trainer import Trainer, finite
 from gossamer.validation import Array
 
 
@@ -31,7 +31,7 @@ class LearnedPath:
         setup = self.trainer.setup
         W, b = np.empty((setup.features, setup.outputs)), np.empty(setup.outputs)
         self.learner.read_lane(lane, W, b)
-        return W, b
+        return finite(W), b
 
     def intercepts(self) -> Array:
         """Return b at every strength."""

@@ -271,7 +271,11 @@ def _one_by_one(
         scores = []
         for step, learner in tried:
             before, seen = learner.loss_seen, learner.weight_seen
-            piece.teach(learner, method.steps(step, begin + 1, len(piece)), loss_call)
+            try:
+                piece.teach(learner, method.steps(step, begin + 1, len(piece)), loss_call)
+            except FloatingPointError:  # this step is too large
+                scores.append(np.inf)
+                continue
             loss = (learner.loss_seen - before) / (learner.weight_seen - seen)
             scores.append(loss if np.isfinite(loss) else np.inf)
         best = np.argsort(scores, kind="stable")[: len(tried) // 2]

@@ -141,6 +141,7 @@ class Streaming:
         self.trainer = self._trainer_for(block.width, coded)
         self.width = max(self.width, block.width)
         rows = replace(block.rows, y=encoded, weight=weight).without_zero_weights()
+        rows.check_size()
         self.trainer.check_steps(len(rows))
         self.trainer.learn(rows, repeated=repeated)
 
@@ -192,6 +193,7 @@ class Streaming:
             raise ValueError("The source has no rows: there is nothing to learn from.")
         if self.trainer.setup.features != self.width:
             self.trainer = self.trainer.grown(self.width, self.trainer.targets)
+        self.trainer.check_finite()
         return self.trainer
 
 

@@ -20,10 +20,20 @@ import numpy as np
 from gossamer import _core, methods
 from gossamer.estimators.memory import FEWER, check_memory
 from gossamer.estimators.targets import Targets
-from gossamer.online import strategies
+from gossamer.online import saved_state, strategies
 from gossamer.registry import record
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
+
+
+_REMEDY = "A smaller step would do, or features, targets and weights of moderate size."
+
+
+def finite(W: Array) -> Array:
+    """Return weights that were read; raise if they are not finite."""
+    if not _core.all_finite(W.reshape(-1)):
+        raise FloatingPointError(f"Learning has diverged: the weights are not finite. {_REMEDY}")
+    return W
 
 
 class Trainer:
@@ -116,11 +126,21 @@ class Trainer:
         try:
             rest = self._learn_prefix(rows) if self.decided < strategies.PREFIX and len(rows) else rows
             self._teach(self.learner, self.setting, rest)
+        except (FloatingPointError, IndexError):  # a score was not finite, or an index was out of range
+            rows.check(self.setup.features)
+            raise
         finally:
             if counted_out:
                 self.repeats[-1][1] = self.rounds
-            if not self.learner.sound:  # a margin was not finite, or an index was out of range
-                rows.check(self.setup.features)
+        if self.strategy.judges and self.learner.lost == self.learner.lanes:
+            raise FloatingPointError(f"Learning diverges at every strength of the path. {_REMEDY}")
+
+    def check_finite(self, rows: Rows | None = None) -> None:
+        """Raise unless the state is finite: all of it, or all but that of features that are not in these rows."""
+        if not self.learner.finite(None if rows is None else rows.index):
+            if rows is not None:
+                rows.check_size()
+            raise FloatingPointError(f"Learning diverges: a sum of gradients is not finite. {_REMEDY}")
 
     def _begin_repeat(self) -> None:
         if self.repeats and self.repeats[-1][1] == self.rounds:
@@ -212,13 +232,13 @@ class Trainer:
         check_memory(8 * self.setup.features * self.setup.outputs, "The weights as an array", FEWER)
         W, b = np.empty((self.setup.features, self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read(W, b, self.setup.average)
-        return W, b
+        return finite(W), b
 
     def read_some(self, features: Array) -> tuple[Array, Array]:
         """Return the rows of W of some features, in their order, and b."""
         W, b = np.empty((len(features), self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read_some(features, W, b, self.setup.average)
-        return W, b
+        return finite(W), b
 
     def loss_on(self, rows: Rows) -> float:
         """Return the mean loss of some rows with the weights as they are, for one strength."""
@@ -243,10 +263,13 @@ class Trainer:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({name: value for name, value in state.items() if name != "learner"})
-        self.learner = self.strategy.make(self, self.setting)
-        self.learner.restore(state["learner"])
-        self.loss_call = _core.loss_call(self.targets.loss._core())
+        saved_state.check(state, strategies.PREFIX)
+        made = Trainer.__new__(Trainer)
+        made.__dict__.update({name: value for name, value in state.items() if name != "learner"})
+        made.learner = made.strategy.make(made, made.setting)
+        made.learner.restore(state["learner"])
+        made.loss_call = _core.loss_call(made.targets.loss._core())
+        self.__dict__.update(made.__dict__)
 
 
 @record

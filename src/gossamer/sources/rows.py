@@ -12,6 +12,9 @@ from gossamer.registry import record
 from gossamer.validation import Array
 
 
+LARGEST = 1e70  # value of a feature that a learner accepts (core/online/learner.hpp)
+
+
 @record
 class Rows:
     """Some rows: CSR entries, y, and weights (None means all ones).
@@ -112,6 +115,14 @@ class Rows:
         if not _core.all_finite(self.value):
             raise ValueError("Input X contains NaN or infinity.")
         raise ValueError(f"X is not a valid CSR matrix: indices must lie in 0 … {features - 1}.")
+
+    def check_size(self) -> None:
+        """Raise if a value is so large that squares of gradients are not finite."""
+        if self.value.itemsize == 8 and not _core.largest(self.value) <= LARGEST:
+            raise ValueError(
+                f"X has a value of {_core.largest(self.value):.3g}; values up to {LARGEST:g} can be learned from. "
+                "Scale the features."
+            )
 
     def squared_norms(self) -> Array:
         """Return ‖x‖² of every row."""
