@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Progress
 from gossamer.estimators.selection import selected
 from gossamer.model import model
@@ -18,6 +17,9 @@ from gossamer.online.trainer import passes
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import Array
+
+if TYPE_CHECKING:
+    from gossamer.cli.checkpoint import Checkpoint
 
 
 def held_out(first: int, count: int, fraction: float) -> Array:
