@@ -75,6 +75,8 @@ def run(
 
     try:
         list(passes(stream, blocks, most, done=done))
+        if checkpoint is not None:
+            checkpoint.settle()  # what comes next may be interrupted
     except BaseException:
         if checkpoint is not None:
             checkpoint.finish()
