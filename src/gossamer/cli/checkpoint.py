@@ -91,11 +91,12 @@ class Checkpoint:
     def finish(self) -> None:
         """Wait until the last checkpoint is on disk; end the thread, and let others use the folder."""
         try:
-            self._end()
+            self.settle()
         finally:
             self._lock.release()
 
-    def _end(self) -> None:
+    def settle(self) -> None:
+        """Wait until the last checkpoint is on disk; end the thread."""
         self._idle.wait()
         if self._writing:
             self._work.put(None)
@@ -150,7 +151,7 @@ class Checkpoint:
     def delete(self) -> None:
         """Remove the file: the run is complete."""
         try:
-            self._end()
+            self.settle()
             self.path.unlink(missing_ok=True)
         finally:
             self._lock.release()

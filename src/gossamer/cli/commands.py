@@ -15,7 +15,6 @@ import numpy as np
 
 from gossamer import losses, methods, output, penalties
 from gossamer.cli import start
-from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Meter
 from gossamer.cli.run import fitted, measured, run
 from gossamer.model.model import Model, load, save
@@ -84,6 +83,8 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     facts = {"penalty": options.penalty, "alpha": strategy.alpha, "method": options.method, "passes": options.passes}
     stream, checkpoint = Streaming(problem), None
     if options.checkpoint is not None:
+        from gossamer.cli.checkpoint import Checkpoint
+
         checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options), getattr(rows, "paths", None))
     show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)
     interrupted = False

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gossamer.cli.checkpoint import Checkpoint
 from gossamer.cli.progress import Progress
 from gossamer.estimators.selection import selected
 from gossamer.model import model
@@ -18,6 +17,9 @@ from gossamer.online.trainer import passes
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.validation import Array
+
+if TYPE_CHECKING:
+    from gossamer.cli.checkpoint import Checkpoint
 
 
 def held_out(first: int, count: int, fraction: float) -> Array:
@@ -74,6 +76,8 @@ def run(
     try:
         list(passes(stream, blocks, most, done=done))
         stream.check_classes()
+        if checkpoint is not None:
+            checkpoint.settle()  # what comes next may be interrupted
     except BaseException:
         if checkpoint is not None:
             checkpoint.finish()
