@@ -87,7 +87,8 @@ class SingleWeights final : public NewtonSolver {
 
   // h, and Σ h x² of the working set
   void model() override {
-    if (!loss_.is_quadratic() || !have_squares_) H_ = loss_.curvatures(Z_.data(), b_.data(), h_.data(), std::min(damping_, 1.0));
+    if (!loss_.is_quadratic() || !have_squares_)
+      H_ = loss_.curvatures(Z_.data(), b_.data(), h_.data(), std::min(damping_, 1.0));
     sum_h_ = 0;
     for (double h : h_) sum_h_ += h;
     if (damping_ > 0 && !loss_.has_majorant()) damp();
@@ -108,8 +109,8 @@ class SingleWeights final : public NewtonSolver {
     have_squares_ = true;
   }
 
-  // Σ_i h_i (x_ij − m)² over all examples, from Σ h x² and the mean m: by its definition where the difference of the two
-  // would be mostly rounding.
+  // Σ_i h_i (x_ij − m)² over all examples, from Σ h x² and the mean m: by its definition where the difference of the
+  // two would be mostly rounding.
   double around(std::size_t j, double mean, double squares) const {
     const double spread = squares - sum_h_ * mean * mean;
     if (spread > 1e-4 * squares) return spread;

@@ -18,7 +18,9 @@ NewtonSolver::NewtonSolver(const Design& design, const SummedLoss& loss, const B
       n_(x_.length()),
       k_(loss.outputs()),
       room_(room),
-      first_damping_(loss.is_quadratic() ? 0.0 : loss.has_majorant() ? 1.0 : damping),
+      first_damping_(loss.is_quadratic()   ? 0.0
+                     : loss.has_majorant() ? 1.0
+                                           : damping),
       least_damping_(loss.has_majorant() ? 1e-3 : 0.0),
       b_(k_),
       step_b_(k_),

@@ -73,6 +73,7 @@ void bind_batch(nb::module_& m) {
 
   nb::class_<SummedLoss>(m, "MeanLoss")
       .def_prop_ro("has_curvature", &SummedLoss::has_curvature)
+      .def_prop_ro("has_majorant", &SummedLoss::has_majorant)
       .def(
           "value",
           [](const SummedLoss& loss, Matrix<const double> Z, Vector<const double> b) {
@@ -95,10 +96,10 @@ void bind_batch(nb::module_& m) {
           "Z"_a, "b"_a.noconvert(), "S"_a.noconvert(), Free())
       .def(
           "curvatures",
-          [](const SummedLoss& loss, Matrix<const double> Z, Vector<const double> b, Matrix<double> h) {
-            loss.curvatures(Z.data(), b.data(), h.data());
+          [](const SummedLoss& loss, Matrix<const double> Z, Vector<const double> b, Matrix<double> h, double damping) {
+            loss.curvatures(Z.data(), b.data(), h.data(), damping);
           },
-          "Z"_a, "b"_a, "h"_a.noconvert(), Free())
+          "Z"_a, "b"_a, "h"_a.noconvert(), "damping"_a = 0.0, Free())
       .def(
           "conjugate", [](const SummedLoss& loss, Matrix<const double> S) { return loss.conjugate(S.data()); }, "S"_a,
           Free());

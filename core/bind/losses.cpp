@@ -6,12 +6,11 @@
 namespace gossamer {
 
 void bind_losses(nb::module_& m) {
-  Joined<ScalarLosses, MulticlassLosses>::each(
-      [&]<class L> {
-        auto bound = bind_part<L>(m);
-        bound.attr("link") = link_names[static_cast<std::size_t>(L::facts.link)];
-        bound.attr("of_residual") = L::facts.of_residual;
-      });
+  Joined<ScalarLosses, MulticlassLosses>::each([&]<class L> {
+    auto bound = bind_part<L>(m);
+    bound.attr("link") = link_names[static_cast<std::size_t>(L::facts.link)];
+    bound.attr("of_residual") = L::facts.of_residual;
+  });
 
   using In = Vector<const double>;
   using Out = Vector<double>;

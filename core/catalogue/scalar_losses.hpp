@@ -17,11 +17,9 @@ inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp
 // 1 / (1 + e⁻ˣ)
 inline double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
-// The curvature of the parabola that touches log(1 + eˣ) at x and is nowhere below it, tanh(x/2) / 2x (Jaakkola, Jordan:
-// A variational approach to Bayesian logistic regression models, 1997).
-inline double softplus_majorant(double x) {
-  return std::fabs(x) < 1e-4 ? 0.25 : std::tanh(0.5 * x) / (2.0 * x);
-}
+// The curvature of the parabola that touches log(1 + eˣ) at x and is nowhere below it, tanh(x/2) / 2x (Jaakkola,
+// Jordan: A variational approach to Bayesian logistic regression models, 1997).
+inline double softplus_majorant(double x) { return std::fabs(x) < 1e-4 ? 0.25 : std::tanh(0.5 * x) / (2.0 * x); }
 
 // eˣ, continued past x = 600 by its tangent: convex, smooth, and finite where eˣ is not.
 inline double guarded_exp(double x) { return x <= 600.0 ? std::exp(x) : std::exp(600.0) * (1.0 + (x - 600.0)); }
@@ -162,9 +160,7 @@ struct Huber {
   double slope(double z, double y) const { return std::clamp(z - y, -delta, delta); }
   double curvature(double z, double y) const { return std::fabs(z - y) <= delta ? 1.0 : 0.0; }
   double majorant(double z, double y) const { return std::fabs(z - y) <= delta ? 1.0 : delta / std::fabs(z - y); }
-  double conjugate(double u, double y) const {
-    return within(u / delta, -1.0, 1.0) ? u * (0.5 * u + y) : unbounded;
-  }
+  double conjugate(double u, double y) const { return within(u / delta, -1.0, 1.0) ? u * (0.5 * u + y) : unbounded; }
 };
 
 // q [y − z]₊ + (1 − q) [z − y]₊

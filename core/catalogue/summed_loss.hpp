@@ -74,8 +74,8 @@ class SummedLoss {
     return sum_of_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { return slopes(i, end, z, b, S); });
   }
   double slopes(const double* z, const BestIntercept& best, double* S) const;
-  // h (n × k) = p_i ∂²ℓ/∂z², or the probabilities π. Where the loss has flat parts (`has_majorant`), h is at least a share
-  // `damping` of the curvature of a parabola that touches the loss at z and is nowhere below it.
+  // h (n × k) = p_i ∂²ℓ/∂z², or the probabilities π. Where the loss has flat parts (`has_majorant`), h is at least a
+  // share `damping` of the curvature of a parabola that touches the loss at z and is nowhere below it.
   Hessians curvatures(const double* z, const double* b, double* h, double damping = 0) const {
     in_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { curvatures(i, end, z, b, damping, h); });
     return {k_, is_multiclass(), h, p_};

@@ -4,7 +4,7 @@ Problems mix losses, penalties, scales of y and of columns, offsets, sample weig
 not refuse must return an objective that is true for its weights, a gap that reaches down to the outside optimum, and no
 more than `tol` above it; or warn, with the gap.
 
-GOSSAMER_OUTSIDE=1000 makes it 1,000 problems (`make outside`).
+GOSSAMER_OUTSIDE=1000 makes it 1,000 problems, and GOSSAMER_OUTSIDE_FROM=1000 the next ones.
 """
 
 import os
@@ -161,8 +161,14 @@ class Problem:
         elif self.loss == "multinomial":
             self.y, self.k, self.made = signal.argmax(axis=1).astype(float), 3, "logistic"
         elif self.loss == "log_epsilon_insensitive":
-            self.y, self.made = 3 * signal[:, 0] + rng.choice([0, 1e5]) * self.fit_intercept, gs.LogEpsilonInsensitive(t)
-            self.value, self.expression = (lambda z, y: log_tail(z - y, t)), (lambda z, y: log_tail_expression(z - y, t))
+            self.y, self.made = (
+                3 * signal[:, 0] + rng.choice([0, 1e5]) * self.fit_intercept,
+                gs.LogEpsilonInsensitive(t),
+            )
+            self.value, self.expression = (
+                (lambda z, y: log_tail(z - y, t)),
+                (lambda z, y: log_tail_expression(z - y, t)),
+            )
         else:
             name = "huber" if self.loss == "two targets" else self.loss
             make, value, expression, power = REAL[name]
@@ -214,7 +220,9 @@ class Problem:
                 return None
         if problem.status not in ("optimal", "optimal_inaccurate") or u.value is None:
             return None
-        W = self.ours.prox(u.value[:, 0] * self.unit if self.k == 1 else u.value * self.unit, 0.0).reshape(self.d, self.k)
+        W = self.ours.prox(u.value[:, 0] * self.unit if self.k == 1 else u.value * self.unit, 0.0).reshape(
+            self.d, self.k
+        )
         W = W.astype(np.longdouble)
         b = (b.value * np.longdouble(self.s) if self.fit_intercept else np.zeros(self.k)) + y0
         return W, b - middle.astype(np.longdouble) @ W
@@ -247,9 +255,7 @@ def fitted(problem, solver):
     regression = problem.made_of_residual() or problem.loss in COUNTS
     make = gs.BatchRegressor if regression else gs.BatchClassifier
     loss = gs.Tweedie(1.5) if problem.made == "tweedie" else problem.made
-    model = make(
-        loss, problem.ours, problem.alpha, solver, tol=TOL, max_iter=300, fit_intercept=problem.fit_intercept
-    )
+    model = make(loss, problem.ours, problem.alpha, solver, tol=TOL, max_iter=300, fit_intercept=problem.fit_intercept)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
@@ -291,7 +297,9 @@ def test_against_outside_optima(part):
             if not short:
                 low = min(best, *(value for value, *_ in found.values()))
                 room = (20 * TOL if bounded else 1e-3) * scale
-                assert true - low <= room + off + noise, f"{problem.name}, {name}: {true} is {(true - low) / scale:.1e} above"
+                assert true - low <= room + off + noise, (
+                    f"{problem.name}, {name}: {true} is {(true - low) / scale:.1e} above"
+                )
         known += optimum is not None
         assert any(not short for *_, short, _ in found.values()) or problem.loss in KINKS, problem.name
     assert known >= 0.9 * len(range(FIRST + part, FIRST + PROBLEMS, 8))

@@ -316,7 +316,9 @@ class _CrossValidated(_Batch):
                 threads=1,
             )
 
-        kept, solutions = walk(over(train, objective.fit_intercept), strengths, self.solver, self.tol, self.max_iter, None)
+        kept, solutions = walk(
+            over(train, objective.fit_intercept), strengths, self.solver, self.tol, self.max_iter, None
+        )
         held_out, found = over(test, False), []  # the intercept is that of the solution
         for solution in solutions:
             W = solution.W

@@ -15,7 +15,6 @@ from gossamer.batch.certificates import DUALITY_GAP, Certificate
 from gossamer.batch.objective import Objective, Point
 from gossamer.validation import Array
 
-
 STILL = 10  # so many certificates without a gain beyond rounding, and there is nothing left to gain
 
 

@@ -68,20 +68,21 @@ def centred(X: Any, p: Array, threads: int) -> tuple[Any, Array | None]:
     An offset is a median of a column whose mean is large beside its spread. As an entry of the column it is subtracted
     without rounding, and a constant column becomes zero. A column of a sparse matrix that is not full has none.
     """
-    table = design(X, threads)
+    table, full = design(X, threads), np.True_
+    if hasattr(X, "indptr"):
+        entries = np.bincount(X.indices, minlength=X.shape[1]) if X.format == "csr" else np.diff(X.indptr)
+        full = entries == X.shape[0]
+        if not full.any():
+            return table, None
     means, squares = np.empty((table.features, 1)), np.empty(table.features)
     table.gradient(p[:, None], means)
     table.weighted_squares(p, squares)
-    far = np.flatnonzero(squares - means[:, 0] ** 2 < squares / 1024)
-    if hasattr(X, "indptr") and len(far):
-        entries = np.bincount(X.indices, minlength=X.shape[1]) if X.format == "csr" else np.diff(X.indptr)
-        far = far[entries[far] == X.shape[0]]
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of 1e155 and more; they stay as they are
+        far = np.flatnonzero(full & (squares - means[:, 0] ** 2 < squares / 1024))
     if not len(far):
         return table, None
     offsets = np.zeros(table.features, X.dtype)
-    for j in far:
-        column = X[:, [j]]
-        offsets[j] = medians(column.toarray() if hasattr(X, "indptr") else column, p)[0]
+    offsets[far] = medians(X.tocsc()[:, far].toarray() if hasattr(X, "indptr") else X[:, far], p)
     X = X.copy()
     if not hasattr(X, "indptr"):
         X[:, far] -= offsets[far]
