@@ -163,11 +163,11 @@ class BlockSolver final : public NewtonSolver {
     in_parts(working_.size(), 32, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t c = begin; c < end; ++c) {
         const std::size_t b = working_[c];
-        double scale = spread_[b] * most;
-        if (size(b) == 1) {
-          scale = 0;
-          x_.each(feature(b, 0), [&](std::size_t i, double x) { scale += largest_[i] * x * x; });
+        double scale = 0;  // the trace: exact for one feature, and the lower of two bounds for more
+        for (std::size_t m = 0; m < size(b); ++m) {
+          x_.each(feature(b, m), [&](std::size_t i, double x) { scale += largest_[i] * x * x; });
         }
+        if (size(b) > 1) scale = std::min(scale, spread_[b] * most);
         lipschitz_[b] = scale + (1e-6 + (loss_.has_majorant() ? 0.0 : damping_)) * spread_[b] * mean_;
       }
     });

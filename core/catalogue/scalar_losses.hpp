@@ -140,9 +140,10 @@ struct LogEpsilonInsensitive {
   double conjugate(double u, double y) const {
     const double size = std::fabs(u), a = std::exp(-epsilon), rest = 1.0 - size;
     if (!within(u, -1.0, 1.0)) return unbounded;
-    if (rest <= 0.0 || a == 0.0) return u * y + epsilon * size;
+    if (rest <= 0.0) return u * y + epsilon * size;
+    if (size == 0.0) return -value(0.0, 0.0);
     const double half = 0.5 * size * (1.0 + a * a), root = std::sqrt(half * half + a * a * rest * (1.0 + size));
-    const double r = std::log((half + root) / (a * rest));
+    const double r = epsilon + std::log((half + root) / rest);  // not ÷ a, which may be 0
     return u * y + size * r - value(r, 0.0);
   }
 };

@@ -1,8 +1,8 @@
 """Batch learning against optima that this library did not compute: cvxpy's, on random problems.
 
-Problems mix losses, penalties, scales of y and of columns, offsets, sample weights and forms of X. Every solver that does
-not refuse must return an objective that is true for its weights, a gap that reaches down to the outside optimum, and no
-more than `tol` above it; or warn, with the gap.
+Problems mix losses, penalties, scales of y and of columns, offsets, sample weights and forms of X. Every solver that
+does not refuse must return an objective that is true for its weights, a gap that reaches down to the outside optimum,
+and no more than `tol` above it; or warn, with the gap.
 
 GOSSAMER_OUTSIDE=1000 makes it 1,000 problems, and GOSSAMER_OUTSIDE_FROM=1000 the next ones.
 """
@@ -230,7 +230,7 @@ class Problem:
     def made_of_residual(self):
         return self.loss in REAL or self.loss in ("log_epsilon_insensitive", "two targets")
 
-    def F(self, W, b):
+    def value_at(self, W, b):
         """Return F in extended precision, and a bound on what rounding W and b to doubles changes."""
         W, b = W.astype(np.longdouble), np.asarray(b, np.longdouble)
         z = self.X.astype(np.longdouble) @ W + b
@@ -261,9 +261,11 @@ def fitted(problem, solver):
         try:
             model.fit(problem.form(problem.X), problem.y, sample_weight=problem.weight)
         except ValueError as error:
-            assert re.search(r"does not go with .*: .*\. .*Use", str(error)), error
-            return None
-    return model, said
+            refusal = str(error)
+        else:
+            return model, said
+    assert re.search(r"does not go with .*: .*\. .*Use", refusal), refusal
+    return None
 
 
 @pytest.mark.parametrize("part", range(8))
@@ -272,7 +274,7 @@ def test_against_outside_optima(part):
     for seed in range(FIRST + part, FIRST + PROBLEMS, 8):
         problem = Problem(seed)
         optimum = problem.outside()
-        best, noise = problem.F(*optimum) if optimum is not None else (np.inf, 0.0)
+        best, noise = problem.value_at(*optimum) if optimum is not None else (np.inf, 0.0)
         found = {}
         for name in sorted(set(SOLVERS) - {"auto"}):
             result = fitted(problem, name)
@@ -282,7 +284,7 @@ def test_against_outside_optima(part):
             where = f"{problem.name}, {name}"
             W = np.ascontiguousarray(np.atleast_2d(model.coef_).T)
             b = np.broadcast_to(model.intercept_, problem.k)
-            true, off = problem.F(W, b)
+            true, off = problem.value_at(W, b)
             assert abs(true - model.objective_) <= off, f"{where}: the objective is {true}, not {model.objective_}"
             bounded = model.certificate_ == "duality gap"
             if bounded:

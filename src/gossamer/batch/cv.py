@@ -225,11 +225,12 @@ def walk(
     short = [(a, s) for a, s in zip(strengths, solutions, strict=True) if not s.converged]
     if short:
         gaps = [s.certificate.gap / smaller.with_alpha(float(a)).scale(s.certificate.name) for a, s in short]
-        worst = int(np.argmax(gaps))
+        far, (worst, solution) = max(zip(gaps, short, strict=True), key=lambda pair: pair[0])
+        what = advice(smaller)
         warnings.warn(
             f"{len(short)} of {len(solutions)} fits of the path stopped early, with a relative "
-            f"{short[worst][1].certificate.name} of up to {gaps[worst]:.2g} (at alpha={short[worst][0]:.3g}), and tol is "
-            f"{tol:g}. Use larger alphas, or: {advice(smaller)[0].lower()}{advice(smaller)[1:]}",
+            f"{solution.certificate.name} of up to {far:.2g} (at alpha={worst:.3g}), and tol is {tol:g}. "
+            f"Use larger alphas, or {what[0].lower()}{what[1:]}",
             ConvergenceWarning,
             stacklevel=4,
         )
