@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import deque
 from collections.abc import Callable
@@ -73,7 +74,7 @@ def solve(
 
 
 def _gained(old: Certificate, new: Certificate) -> bool:
-    rounding = 8 * np.finfo(float).eps * abs(new.objective)
+    rounding = 8 * sys.float_info.epsilon * abs(new.objective)
     return new.gap < 0.999 * old.gap or abs(old.objective - new.objective) > rounding
 
 
