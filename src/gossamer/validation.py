@@ -29,8 +29,8 @@ def shape_words(shape: tuple[int, ...]) -> str:
 
 def refuse_masked(v: Any, name: str) -> None:
     """Raise for an array with a mask, or rows of such arrays: NumPy would drop the mask."""
-    for part in v if isinstance(v, (list, tuple)) else (v,):
-        if type(part) is not np.ndarray and isinstance(part, np.ndarray) and isinstance(part, np.ma.MaskedArray):
+    for array in v if isinstance(v, (list, tuple)) else (v,):
+        if type(array) is not np.ndarray and isinstance(array, np.ndarray) and isinstance(array, np.ma.MaskedArray):
             raise TypeError(f"{name} is a masked array; fill or drop the masked entries first, e.g. {name}.filled(0).")
 
 
