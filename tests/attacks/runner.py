@@ -147,7 +147,9 @@ def main(words: list[str]) -> None:
         outcome = runner.run(row)
         took = time.monotonic() - start
         if row.must.holds(outcome):
-            passing += [row.name] * (row.name in pending.PENDING)
+            tries = 5 if pending.PENDING.get(row.name, "").startswith("sometimes") else 0  # a race may be won by luck
+            passes = all(row.must.holds(runner.run(row)) for _ in range(tries))
+            passing += [row.name] * (row.name in pending.PENDING and passes)
         elif row.name not in pending.PENDING or os.environ.get("SHOW_PENDING"):
             failed += 1
             print(f"FAILED {row.name} ({took:.1f} s)\n  must: {row.must}\n  got:  {outcome}\n", flush=True)
