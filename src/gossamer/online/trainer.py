@@ -24,7 +24,6 @@ from gossamer.online import saved_state, strategies
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
-
 _REMEDY = "A smaller step would do, or features, targets and weights of moderate size."
 
 
