@@ -45,17 +45,21 @@ def told_or_finite(model, learn):
     try:
         learn(model)
     except (FloatingPointError, ValueError) as error:
-        assert any(word in str(error) for word in ("diverge", "up to 1e+70", "above 1e200")), error
+        words = str(error)
+    else:
+        words = ""
+    if words:
+        assert any(word in words for word in ("diverge", "up to 1e+70", "above 1e200")), words
         assert vars(model) == before  # a new estimator is new again
         return True
     try:
-        assert np.isfinite(model.coef_).all()
-        assert np.isfinite(model.intercept_).all()
-        assert np.isfinite(model.predict(X[:3])).all() or not hasattr(model, "decision_function")
-        assert np.isfinite(model.progressive_loss_)
-    except FloatingPointError as error:
-        assert "diverged" in str(error)
+        coef = model.coef_
+    except FloatingPointError:  # the weights are read from sums of gradients, and no row came after the last
         return True
+    assert np.isfinite(coef).all()
+    assert np.isfinite(model.intercept_).all()
+    assert np.isfinite(model.predict(X[:3])).all() or not hasattr(model, "decision_function")
+    assert np.isfinite(model.progressive_loss_)
     return False
 
 
@@ -67,7 +71,7 @@ def test_extreme_data_is_told_or_learned_with_finite_weights(method, extreme):
     for of, name in matrix.ALLOWED:
         if of != method or name not in ("none", "l1", "l2 squared", "elastic net", "l1 ball", "simplex", "l2", "kl"):
             continue
-        settings = dict(penalty=matrix.penalty_for(name, 1), alpha=matrix.alpha_for(method), shuffle=False)
+        settings = {"penalty": matrix.penalty_for(name, 1), "alpha": matrix.alpha_for(method), "shuffle": False}
         for model, target in (
             (gs.OnlineRegressor(method=matrix.METHODS[method], **settings), y),
             (gs.OnlineClassifier(method=matrix.METHODS[method], **settings), (Y > 0).astype(int)),

@@ -154,6 +154,6 @@ def test_lazy_sums_do_not_drift(case, average):
 @pytest.mark.parametrize("case", ["fobos", "elastic net", "berhu", "adagrad fobos", "rda", "adagrad rda"])
 def test_lazy_sums_of_lanes_do_not_drift(case):
     method, penalty, _ = CASES[case]
-    settings = dict(penalty=penalty, method=method, fit_intercept=False, shuffle=False)
+    settings = {"penalty": penalty, "method": method, "fit_intercept": False, "shuffle": False}
     model = gs.OnlineRegressorCV([0.01, ALPHA, 0.0], **settings).fit(data(), Y)
     assert_close(f"{case}, lanes", model.at(ALPHA).coef_, twin(case)[0])

@@ -13,8 +13,8 @@ With the units of y or X or the weights of all rows times c, this is how setting
     EG                   η / c, r c               η / c, r / c           η / c
     the answer           W c, b c                 W / c, b               W
 
-α is that of a norm; that of ℓ2² changes by one factor c less where W grows by c, and by one more where W falls by c. The
-radius of a ball changes as W does. With step="auto" the step follows by itself, and so do the strengths of a path.
+α is that of a norm; that of ℓ2² changes by one factor c less where W grows by c, and by one more where W falls by c.
+The radius of a ball changes as W does. With step="auto" the step follows by itself, and so do the strengths of a path.
 
 Adding a constant to y is no such law online: the intercept starts at zero and has to walk to it.
 """
@@ -122,7 +122,7 @@ def test_units_of_y(name, average):
 @pytest.mark.parametrize("name", METHODS)
 def test_units_of_features(name, problem):
     make, _, change, _ = METHODS[name]
-    settings = dict(penalty=penalty_of(name), loss=problem.loss)
+    settings = {"penalty": penalty_of(name), "loss": problem.loss}
     one = fitted(problem.estimator, X, problem.y, make(), ALPHA, **settings)
     for c in UNITS:
         changed, alpha = change(c)
@@ -135,7 +135,7 @@ def test_units_of_features(name, problem):
 @pytest.mark.parametrize("name", METHODS)
 def test_units_of_weights(name):
     make, _, _, change = METHODS[name]
-    settings = dict(penalty=penalty_of(name), fit_intercept=False)
+    settings = {"penalty": penalty_of(name), "fit_intercept": False}
     one = fitted(gs.OnlineRegressor, X, Y, make(), ALPHA, weight=WEIGHTS, **settings)
     for c in UNITS:
         changed, alpha = change(c)

@@ -10,10 +10,9 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Turns:
@@ -37,11 +36,11 @@ class Turns:
 _TURNS: weakref.WeakKeyDictionary[Any, Turns] = weakref.WeakKeyDictionary()
 
 
-def in_turn(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def in_turn(method: Method) -> Method:
     """Return the method of an estimator, called when no other thread learns or reads."""
 
     @functools.wraps(method)
-    def called(self: Any, *args: P.args, **kwargs: P.kwargs) -> R:
+    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
         turns = _TURNS.get(self)
         if turns is None:
             turns = _TURNS.setdefault(self, Turns())  # the same for all threads
@@ -53,7 +52,7 @@ def in_turn(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
         with turns.lock:
             return method(self, *args, **kwargs)
 
-    return called
+    return cast(Method, called)
 
 
 def _after_fork() -> None:

@@ -1,8 +1,8 @@
 """Conversion of learner states in older checkpoints to the present layout.
 
 A path with a penalty other than ℓ1, or with several outputs, kept the part of a feature that its strengths share in an
-array of its own ("heads"); now it is in the record of the feature ("slots"). FTRL kept its weights beside its sums. Sums
-over rounds did not have what rounding took from them ("lazy_rest", "total_rest").
+array of its own ("heads"); now it is in the record of the feature ("slots"). FTRL kept its weights beside its sums.
+Sums over rounds did not have what rounding took from them ("lazy_rest", "total_rest").
 """
 
 from __future__ import annotations

@@ -36,7 +36,9 @@ def _check_setting(setting: Any) -> None:
             values = getattr(setting, name)
             right = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == np.float64 and len(values)
             _need(right, f"setting.{name}", values, "a vector of numbers")
-            _need(bool(np.isfinite(values).all() and (values >= 0).all()), f"setting.{name}", values, "finite numbers ≥ 0")
+            _need(
+                bool(np.isfinite(values).all() and (values >= 0).all()), f"setting.{name}", values, "finite numbers ≥ 0"
+            )
         _need(len(setting.alphas) == len(setting.steps), "setting", len(setting.steps), "one step per strength")
     elif not callable(setting):
         right = isinstance(setting, (int, float)) and not isinstance(setting, bool) and math.isfinite(setting)
@@ -59,8 +61,10 @@ def _check_rows(rows: Any, features: int, targets: Any, prefix: int) -> None:
         _need(right and values.flags.c_contiguous, f"buffer.{name}", _words(values), f"a vector of {types[0].__name__}")
     n, width = len(rows.begins), 1 if targets.kind == "multiclass" else targets.outputs
     _need(len(rows.ends) == n and n <= prefix, "buffer.ends", len(rows.ends), f"{n} rows, at most {prefix}")
-    within = (0 <= rows.begins) & (rows.begins <= rows.ends) & (rows.ends <= len(rows.index))
-    _need(bool(within.all()) and len(rows.value) == len(rows.index), "buffer.ends", "other entries", "those that it has")
+    within = (rows.begins >= 0) & (rows.begins <= rows.ends) & (rows.ends <= len(rows.index))
+    _need(
+        bool(within.all()) and len(rows.value) == len(rows.index), "buffer.ends", "other entries", "those that it has"
+    )
     rows.check(features)
     rows.check_size()
     _need(_matrix(rows.y, (n, width)), "buffer.y", _words(rows.y), f"finite numbers, {n} × {width}")

@@ -25,7 +25,6 @@ from gossamer.registry import record
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
-
 _REMEDY = "A smaller step would do, or features, targets and weights of moderate size."
 
 

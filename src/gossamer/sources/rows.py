@@ -11,7 +11,6 @@ from gossamer import _core
 from gossamer.registry import record
 from gossamer.validation import Array
 
-
 LARGEST = 1e70  # value of a feature that a learner accepts (core/online/learner.hpp)
 
 
