@@ -27,8 +27,8 @@ def shape_words(shape: tuple[int, ...]) -> str:
 
 def refuse_masked(v: Any, name: str) -> None:
     """Raise for an array with a mask, or rows of such arrays: NumPy would drop the mask."""
-    for part in v if isinstance(v, (list, tuple)) else (v,):
-        if type(part) is not np.ndarray and isinstance(part, np.ndarray) and isinstance(part, np.ma.MaskedArray):
+    for array in v if isinstance(v, (list, tuple)) else (v,):
+        if type(array) is not np.ndarray and isinstance(array, np.ndarray) and isinstance(array, np.ma.MaskedArray):
             raise TypeError(f"{name} is a masked array; fill or drop the masked entries first, e.g. {name}.filled(0).")
 
 
@@ -48,7 +48,8 @@ def refuse_odd(v: Any, name: str) -> None:
     if len(set(names)) < len(names):
         double = next(column for column in names if names.count(column) > 1)
         raise ValueError(f"{name} has two columns called {double!r}; rename or drop one of them.")
-    for column, kind in zip(names, v.schema.types if hasattr(v, "column_names") else v.dtypes, strict=True):
+    kinds = v.schema.types if hasattr(v, "column_names") else getattr(v, "dtypes", ())
+    for column, kind in zip(names, kinds, strict=False):
         _refuse_dates(f"Column {column!r} of {name}", kind)
 
 
