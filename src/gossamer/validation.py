@@ -50,7 +50,8 @@ def refuse_odd(v: Any, name: str) -> None:
     if len(set(names)) < len(names):
         double = next(column for column in names if names.count(column) > 1)
         raise ValueError(f"{name} has two columns called {double!r}; rename or drop one of them.")
-    for column, kind in zip(names, v.schema.types if hasattr(v, "column_names") else v.dtypes, strict=True):
+    kinds = v.schema.types if hasattr(v, "column_names") else getattr(v, "dtypes", ())
+    for column, kind in zip(names, kinds, strict=False):
         _refuse_dates(f"Column {column!r} of {name}", kind)
 
 

@@ -191,6 +191,8 @@ def _refuse_other_encodings(text: bytes, path: str) -> None:
 
 
 def _is_number(cell: str) -> bool:
+    if cell[0].isalpha():  # words are many, and exceptions slow
+        return False
     try:
         return math.isfinite(float(cell)) and "_" not in cell
     except ValueError:
