@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.registry import record
 from gossamer.model.file_format import FileError
+from gossamer.registry import record
 
 DEEPEST = 16  # levels of lists in lists of a field that may hold anything
 
