@@ -1,6 +1,6 @@
 """The state of a run as a tree of JSON values and arrays, and back again, with every value checked.
 
-The vectors of the learner are checked by the learner itself when it takes them.
+What a trainer keeps is checked by the trainer when it takes it, the vectors of the learner by the learner.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from gossamer.model import schema
 from gossamer.model.file_format import FileError
 from gossamer.model.model import KINDS, classes_of
 from gossamer.online.old_state import converted
-from gossamer.online.strategies import PREFIX
 from gossamer.online.stream import Streaming
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Position
@@ -70,14 +69,6 @@ FILE: schema.Table = {
     "size": ("size of a file", schema.maybe(schema.whole(0, 1 << 62))),
     "sum": ("checksum of a file", schema.maybe(schema.text)),
     "changed": ("time of a file", schema.maybe(schema.whole(-(1 << 63), 1 << 63))),
-}
-ROWS: schema.Table = {  # of the first rows, while they decide on the step
-    "begins": ("first rows", schema.array(np.int64)),
-    "ends": ("first rows", schema.array(np.int64)),
-    "index": ("features of the first rows", schema.array(np.int32)),
-    "value": ("values of the first rows", schema.either(schema.array(np.float64), schema.array(np.float32))),
-    "y": ("labels of the first rows", schema.array(np.float64, 2)),
-    "weight": ("weights of the first rows", schema.maybe(schema.array(np.float64))),
 }
 
 
@@ -197,24 +188,17 @@ def restored(stream: Streaming, source: Source, tree: dict[str, Any], arrays: di
     _require(coded.kind == tree["kind"] and coded.outputs == outputs, "kind of model")
     new.width, new.trainer = width, new.made(features, coded)
     state, saved = new.trainer.__getstate__(), _renamed(tree["trainer"])
-    _require(saved.keys() <= state.keys() - {*_OF_THE_COMMAND}, "state of learning")
+    _require(saved.keys().isdisjoint(_OF_THE_COMMAND), "state of learning")
     room = sum(len(vector) for vector in state["learner"].values())
     learner = unpacked(saved.pop("learner"), arrays, room)
     _require(isinstance(learner, dict) and all(isinstance(v, np.ndarray) for v in learner.values()), "learner")
-    checks = {"setting": _setting, "decided": _decided, "repeats": _repeats, "buffer": _buffer}
-    for name, value in saved.items():
-        state[name] = checks[name](value, state[name], new)
     try:
+        for name in saved.keys() & state.keys():  # older checkpoints have some more
+            state[name] = _RECORDS.get(name, _as_it_is)(saved[name], state[name])
         state["learner"] = converted(learner, state["learner"], features)
-        new.trainer.__setstate__(state)
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        IndexError,
-        RuntimeError,
-    ) as error:  # its vectors are of other types or sizes
-        raise FileError(f"invalid learner ({error}): the checkpoint is corrupt.") from None
+        new.trainer.__setstate__(state)  # it checks every value
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError, OverflowError) as error:
+        raise FileError(f"invalid state of learning ({error}): the checkpoint is corrupt.") from None
     return new
 
 
@@ -224,64 +208,20 @@ def check_source(state: dict[str, Any], source: Source) -> dict[str, Any]:
     return schema.check(state, fields, where="state of reading")
 
 
-def _setting(value: Any, now: Any, stream: Streaming) -> Any:
+def _as_it_is(value: Any, now: Any) -> Any:
+    return value
+
+
+def _setting(value: Any, now: Any) -> Any:
     """Return the step, or the strengths and their steps."""
-    if not dataclasses.is_dataclass(now):
-        _require(schema.is_number(value) and 0 < value < math.inf, "step")
-        return value
-    known = {f.name: getattr(now, f.name) for f in dataclasses.fields(now)}
-    _require(isinstance(value, dict), "step")
-    value = _renamed(value)
-    _require(value.keys() == known.keys(), "step")
-    for name, old in known.items():
-        if isinstance(old, np.ndarray):
-            given = schema.demand(value[name], schema.array(np.float64), "strengths or steps")
-            _require(given.shape == old.shape and bool((given >= 0).all() and np.isfinite(given).all()), "steps")
-        else:
-            schema.demand(value[name], schema.finite, "step")
-    return dataclasses.replace(now, **value)  # type: ignore[type-var]
+    return dataclasses.replace(now, **_renamed(value)) if dataclasses.is_dataclass(now) else value  # type: ignore[type-var]
 
 
-def _decided(value: Any, now: Any, stream: Streaming) -> int:
-    schema.demand(value, schema.whole(0, PREFIX), "number of rows that decided on the step")
-    return int(value)
+def _buffer(value: Any, now: Any) -> Rows | None:
+    return None if value is None else Rows(**value)
 
 
-def _repeats(value: Any, now: Any, stream: Streaming) -> list[list[float]]:
-    spans = schema.demand(
-        value, schema.listed(schema.Rule("a pair", lambda v: isinstance(v, list) and len(v) == 2)), "repeats"
-    )
-    flat = [end for span in spans for end in span]
-    sound = all(map(schema.is_number, flat)) and all(end >= 0 for end in flat) and flat == sorted(flat)
-    _require(sound, "spans of repeated rows")
-    return [list(span) for span in spans]
-
-
-def _buffer(value: Any, now: Any, stream: Streaming) -> Rows | None:
-    """Return the first rows: CSR entries within the features, and targets as the coding makes them."""
-    if value is None:
-        return None
-    rows = Rows(**schema.check(value, ROWS, where="first rows"))
-    coded, n, y = stream.trainer.targets, len(rows.begins), rows.y
-    edges = (
-        np.stack([np.zeros(n, np.int64), rows.begins, rows.ends, np.full(n, len(rows.index))])
-        if len(rows.ends) == n
-        else None
-    )
-    _require(edges is not None and n <= PREFIX and bool((np.diff(edges, axis=0) >= 0).all()), "first rows")
-    _require(len(rows.value) == len(rows.index), "first rows")
-    rows.check(stream.trainer.setup.features)
-    _require(y.shape == (n, 1 if coded.kind == "multiclass" else coded.outputs), "labels of the first rows")
-    if coded.kind == "multiclass":
-        sound = bool(((y >= 0) & (y < coded.outputs) & (y == np.floor(y))).all())
-    elif coded.kind == "regression":
-        sound = bool(np.isfinite(coded.loss.check_targets(y)).all())
-    else:
-        sound = bool((np.abs(y) == 1).all())
-    _require(sound, "labels of the first rows")
-    weight = rows.weight
-    _require(weight is None or (len(weight) == n and bool(((weight > 0) & np.isfinite(weight)).all())), "weights")
-    return rows
+_RECORDS = {"setting": _setting, "buffer": _buffer}  # of the values that are no JSON
 
 
 def _renamed(values: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 class Turns:
@@ -36,7 +36,7 @@ class Turns:
 _TURNS: weakref.WeakKeyDictionary[Any, Turns] = weakref.WeakKeyDictionary()
 
 
-def in_turn(method: Method) -> Method:
+def in_turn(method: Call) -> Call:
     """Return the method of an estimator, called when no other thread learns or reads."""
 
     @functools.wraps(method)
@@ -52,7 +52,7 @@ def in_turn(method: Method) -> Method:
         with turns.lock:
             return method(self, *args, **kwargs)
 
-    return cast(Method, called)
+    return cast(Call, called)
 
 
 def _after_fork() -> None:
