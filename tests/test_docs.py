@@ -182,6 +182,11 @@ def place(frame):
     return (path.relative_to(home).as_posix(), frame.f_code.co_qualname) if path.is_relative_to(home) else None
 
 
+def is_wrapper(frame):
+    """Return whether a frame belongs to a decorator, which calls what it decorates."""
+    return frame.f_code.co_qualname == "in_turn.<locals>.called"
+
+
 def travelled(travel):
     """Return the functions of the package that are called, by their first call, each with the files that call it."""
     calls = {}
@@ -190,7 +195,7 @@ def travelled(travel):
         here, caller = place(frame) if event == "call" else None, frame.f_back
         if here is None:
             return
-        while caller is not None and place(caller) is None:  # NumPy or scikit-learn may lie between
+        while caller is not None and (place(caller) is None or is_wrapper(caller)):  # NumPy may lie between
             caller = caller.f_back
         calls.setdefault(here, set()).add(place(caller)[0] if caller is not None else here[0])
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import gossamer as gs
-from gossamer.estimators import memory, wide
+from gossamer.estimators import wide
 
 WIDEST = 2**31 - 1
 rng = np.random.default_rng(0)
@@ -95,12 +95,12 @@ def test_zero_is_not_always_smallest():
 
 
 def test_available_memory():
-    assert 0 < memory.available() < 1e15
-    memory.check_memory(100, "a trifle", "nothing")
+    assert 0 < validation.available() < 1e15
+    validation.check_memory(100, "a trifle", "nothing")
     with pytest.raises(
         MemoryError, match=r"^The moon takes about 1000000000.0 GB of memory, and .* GB are available. Ask"
     ):
-        memory.check_memory(1e18, "The moon", "Ask for less.")
+        validation.check_memory(1e18, "The moon", "Ask for less.")
 
 
 # What does not fit, in a process with four gigabytes: what is done, and what must happen.

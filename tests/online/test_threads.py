@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import gossamer as gs
-from gossamer.estimators import turns
+from gossamer.estimators import linear
 
 RUNS = int(os.environ.get("GOSSAMER_THREAD_RUNS", "1"))
 START = """
@@ -140,7 +140,7 @@ def test_copies_pickles_and_clones_have_locks_of_their_own():
     others = [copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model)), clone(model).fit(X, Y)]
 
     def hold():
-        with turns._TURNS[model].lock:
+        with linear._TURNS[model].lock:
             inside.set()
             assert may_go.wait(30)
 
@@ -174,12 +174,12 @@ import os, threading, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 import gossamer as gs
-from gossamer.estimators import turns
+from gossamer.estimators import linear
 X, y = np.eye(8), np.arange(8) % 2
 free, held = gs.OnlineClassifier().fit(X, y), gs.OnlineClassifier().fit(X, y)
 inside, may_go = threading.Event(), threading.Event()
 def hold():
-    with turns._TURNS[held].lock:
+    with linear._TURNS[held].lock:
         inside.set()
         may_go.wait(60)
 holder = threading.Thread(target=hold)

@@ -28,8 +28,7 @@ from gossamer.estimators.linear import (
     some_weight,
     with_callbacks,
 )
-from gossamer.estimators.memory import FEWER, check_memory
-from gossamer.validation import Array, number, whole
+from gossamer.validation import FEWER, Array, check_memory, number, whole
 
 __all__ = ["BatchClassifier", "BatchRegressor"]
 

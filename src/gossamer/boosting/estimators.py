@@ -29,8 +29,7 @@ from gossamer.estimators.linear import (
     some_weight,
     with_callbacks,
 )
-from gossamer.estimators.memory import check_memory
-from gossamer.validation import Array, number, thread_count, whole
+from gossamer.validation import Array, check_memory, number, thread_count, whole
 
 __all__ = ["BoostingClassifier", "BoostingRegressor"]
 

@@ -22,9 +22,8 @@ import scipy.sparse as sp
 
 from gossamer import _core
 from gossamer.estimators import wide
-from gossamer.estimators.memory import FEWER, check_memory
 from gossamer.registry import Registry
-from gossamer.validation import Array, floats, number, shape_words, sparse_matrix, whole
+from gossamer.validation import FEWER, Array, check_memory, floats, number, shape_words, sparse_matrix, whole
 from gossamer.validation import weights as check_weights
 
 __all__ = ["ColumnFeatures", "KernelFeatures", "ProductFeatures", "StumpFeatures"]

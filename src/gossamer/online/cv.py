@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from gossamer.estimators.linear import in_turn
 from gossamer.estimators.selection import SELECT, selected
-from gossamer.estimators.turns import in_turn
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.online.path import LearnedPath
 from gossamer.online.strategies import ManyStrengths

@@ -23,11 +23,11 @@ from gossamer.estimators.linear import (
     accepted,
     checked_weights,
     class_weighted,
+    in_turn,
     several_labels,
     some_weight,
     with_callbacks,
 )
-from gossamer.estimators.turns import in_turn
 from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, settled
 from gossamer.online.trainer import Pass, SeededOrders, Stopping, Trainer, passes

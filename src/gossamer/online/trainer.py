@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 
 from gossamer import _core, methods
-from gossamer.estimators.memory import FEWER, check_memory
 from gossamer.estimators.targets import Targets
 from gossamer.online import saved_state, strategies
 from gossamer.registry import record
 from gossamer.sources.rows import Rows
-from gossamer.validation import Array
+from gossamer.validation import FEWER, Array, check_memory
 
 _REMEDY = "A smaller step would do, or features, targets and weights of moderate size."
 
