@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import gossamer as gs
+from gossamer import validation
 from gossamer.estimators import wide
 
 WIDEST = 2**31 - 1
