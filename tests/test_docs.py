@@ -107,8 +107,8 @@ def test_names_that_do_not_exist_are_seen():
     assert defines("online/trainer.py", "passes")
     assert not defines("online/trainer.py", "laps")
     assert not defines("online/gone.py", "passes")
-    assert defines("core/online/loop.hpp", "Part::run_rows")
-    assert not defines("core/online/loop.hpp", "Part::run_columns")
+    assert defines("core/online/loop.hpp", "LaneGroup::run_rows")
+    assert not defines("core/online/loop.hpp", "LaneGroup::run_columns")
     assert not defines("core/online/loop.hpp", "Half::run_rows")
     assert not defines("core/gone.hpp", "f")
 

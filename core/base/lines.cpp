@@ -15,13 +15,13 @@ void transpose(const SparseLines<T>& from, std::span<const std::int32_t> kept, s
     return kept.empty() ? from.index[e] : kept[static_cast<std::size_t>(from.index[e])];
   };
   starts.assign(count + 1, 0);
-  Pace pace;
+  StopWatch watch;
   for (std::size_t l = 0; l < from.count; ++l) {
     for (std::int64_t e = from.starts[l]; e < from.starts[l + 1]; ++e) {
       const std::int32_t to = place(e);
       if (to >= 0) ++starts[static_cast<std::size_t>(to) + 1];
     }
-    pace.did(static_cast<std::size_t>(from.starts[l + 1] - from.starts[l]));
+    watch.did(static_cast<std::size_t>(from.starts[l + 1] - from.starts[l]));
   }
   for (std::size_t c = 0; c < count; ++c) starts[c + 1] += starts[c];
   made.index.resize(static_cast<std::size_t>(starts[count]));
@@ -35,7 +35,7 @@ void transpose(const SparseLines<T>& from, std::span<const std::int32_t> kept, s
       made.index[at] = static_cast<std::int32_t>(l);
       values[at] = from.value[e];
     }
-    pace.did(static_cast<std::size_t>(from.starts[l + 1] - from.starts[l]));
+    watch.did(static_cast<std::size_t>(from.starts[l + 1] - from.starts[l]));
   }
   made.lines = SparseLines<T>{count, from.count, starts.data(), made.index.data(), values.data()};
 }

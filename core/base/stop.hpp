@@ -1,5 +1,6 @@
 // How long work ends early. Loops that may take long call check_stop() now and then: after a block of rows, or after as
-// much work as takes some microseconds (Pace). It throws Stopped if the thread that called the core is asked to stop.
+// much work as takes some microseconds (StopWatch). It throws Stopped if the thread that called the core is asked to
+// stop.
 //
 // Who asks is set for a thread by whoever calls the core: a flag that another thread sets, or a function
 // that is called every 50 ms. The core knows no Python; bind/common.hpp asks Python for signals. Other threads listen
@@ -49,7 +50,7 @@ class Undisturbed {
 void check_stop();
 
 // Checks after every 32,768 units of work.
-class Pace {
+class StopWatch {
  public:
   void did(std::size_t work) {
     if ((since_ += work) < (1 << 15)) return;

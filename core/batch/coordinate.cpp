@@ -184,8 +184,8 @@ class SingleWeights final : public NewtonSolver {
       x_.each(working_[c],
               [&](std::size_t i, double x) { column[next[i]] = static_cast<std::uint32_t>(c), value[next[i]++] = x; });
     }
-    Pace pace;
-    for (std::size_t i = 0; i < n_; ++i, pace.did((starts[i] - starts[i - 1]) * (starts[i] - starts[i - 1]))) {
+    StopWatch watch;
+    for (std::size_t i = 0; i < n_; ++i, watch.did((starts[i] - starts[i - 1]) * (starts[i] - starts[i - 1]))) {
       for (std::size_t a = starts[i]; a < starts[i + 1]; ++a) {
         double* row = pairs.data() + column[a] * m;
         const double hx = h_[i] * value[a];

@@ -20,9 +20,9 @@ void Design::gradient(std::span<const double> S, std::size_t k, std::span<double
 
 void Design::signed_sums(std::span<const double> p, std::span<double> above, std::span<double> below) const {
   std::fill(above.begin(), above.end(), 0.0), std::fill(below.begin(), below.end(), 0.0);
-  Pace pace;
+  StopWatch watch;
   const std::size_t per_line = given_.entries() / std::max<std::size_t>(1, given_.count()) + 1;
-  for (std::size_t at = 0; at < given_.count(); ++at, pace.did(per_line)) {
+  for (std::size_t at = 0; at < given_.count(); ++at, watch.did(per_line)) {
     given_.each(at, [&](std::size_t i, double x) {
       const double px = p[by_rows_ ? at : i] * x;
       (px > 0 ? above : below)[by_rows_ ? i : at] += std::fabs(px);

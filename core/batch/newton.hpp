@@ -74,7 +74,7 @@ class NewtonSolver : public CoordinateSolver {
 
   const BlockPenalty& penalty_;
   std::vector<std::size_t> candidates_;
-  mutable Pace pace_;
+  mutable StopWatch pace_;
   std::size_t per_column_;  // entries, on average
 };
 

@@ -97,10 +97,10 @@ void bind_methods(nb::module_& m) {
       .def(
           "__init__",
           [](Setup* self, std::size_t features, std::size_t outputs, std::span<const double> alphas,
-             std::span<const double> paces, bool fit_intercept) {
-            new (self) Setup{features, outputs, numbers(alphas), numbers(paces), fit_intercept, false, true};
+             std::span<const double> step_factors, bool fit_intercept) {
+            new (self) Setup{features, outputs, numbers(alphas), numbers(step_factors), fit_intercept, false, true};
           },
-          "features"_a, "outputs"_a, "alphas"_a, "paces"_a, "fit_intercept"_a);
+          "features"_a, "outputs"_a, "alphas"_a, "step_factors"_a, "fit_intercept"_a);
   m.def(
       "learner",
       [](const Methods::Variant& method, const RowPenalties::Variant& penalty, std::span<const double> weights,

@@ -65,9 +65,9 @@ void Booster::add(const Lines& columns, std::span<const std::int64_t> which, std
 
 double Booster::update(std::span<const std::int64_t> which, double idle) {
   double furthest = 0;
-  Pace pace;
+  StopWatch watch;
   for (const std::int64_t e : which) {
-    pace.did(1 << 11);  // a step may read a column of any length
+    watch.did(1 << 11);  // a step may read a column of any length
     const auto j = static_cast<std::size_t>(e);
     const double a = model_ ? model_->a[j] : kept_[j].a;
     if (a != 0) furthest = std::max(furthest, step(kept_[j].column, a, kept_[j].lambda, row(j), idle));

@@ -55,7 +55,7 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
   std::vector<double> store;
   store.reserve(blocks.starts.empty() ? n : blocks.members.size() * blocks.width);
   std::vector<std::span<const double>> sorted;  // the magnitudes of each block, in the store
-  Pace pace;
+  StopWatch watch;
   double total = 0, most = 0;
   for_each_block(v, blocks, [&](std::size_t, std::span<const T> block) {
     const auto begin = store.end();
@@ -64,7 +64,7 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
     sorted.emplace_back(begin, store.end());
     total += block.empty() ? 0.0 : *begin;
     most = std::max(most, std::accumulate(begin, store.end(), 0.0));
-    pace.did(16 * block.size());
+    watch.did(16 * block.size());
   });
   if (total <= radius) {
     std::copy_n(v, n, out);
@@ -76,7 +76,7 @@ void project_group_linf_ball(const T* v, T* out, const Blocks& blocks, double ra
     for (const auto& sizes : sorted) {
       const Cap cap = cap_at(sizes, tau, most);
       sum += cap.level, slope += cap.slope;
-      pace.did(8);
+      watch.did(8);
     }
     (sum > radius ? high : low) = tau;
     double next = tau - (sum - radius) / slope;

@@ -37,9 +37,9 @@ void prox_kl(std::span<const T> v, std::span<T> out, double s, std::span<const d
   for (std::size_t j = 0; j < v.size(); ++j) {                                       // at this ν one w_j is 1 already
     if (prior[j] > 0) nu = std::max(nu, from_peak(j) + s * std::log(prior[j]) - s - 1.0);
   }
-  Pace pace;
+  StopWatch watch;
   auto omega = [&](std::size_t j) {
-    pace.did(64);
+    watch.did(64);
     return prior[j] > 0 ? wright_omega((std::log(prior[j]) - std::log(s)) + (from_peak(j) - nu) / s - 1.0) : 0.0;
   };
   for (int round = 0; round < 100; ++round) {

@@ -139,12 +139,12 @@ bool project_l1_ball_checked(std::span<const T> v, std::span<T> out, double radi
   const double guess = radius > 0 && v.size() >= large ? guess_bound(v, radius, 0.0, sizes) : 0.0;
   const std::span<PlainEntry> entries = scratch.room(v.size());
   std::size_t kept = 0;
-  Pace pace;
+  StopWatch watch;
   for (std::size_t begin = 0; begin < v.size(); begin += chunk) {
     const std::span<const T> part = v.subspan(begin, std::min(chunk, v.size() - begin));
     if (!all_finite(part)) return false;
     if (guess > 0) kept += gather(part, guess, 0.0, sizes, entries.data() + kept);
-    pace.did(chunk);
+    watch.did(chunk);
   }
   const std::span<PlainEntry> above = entries.first(kept);
   const Tally here = tally(std::span<const PlainEntry>(above), 0.0);
@@ -163,8 +163,8 @@ void project_weighted_l1_ball(std::span<const T> v, std::span<T> out, double rad
   const double scale = norm_inf(v) > 1e100 ? 0x1p-700 : 1.0;
   double total = 0, lightest = std::numeric_limits<double>::infinity(), heaviest = 0;
   std::vector<WeightedEntry> entries;
-  Pace pace;
-  for (std::size_t i = 0; i < v.size(); ++i, pace.did(1)) {
+  StopWatch watch;
+  for (std::size_t i = 0; i < v.size(); ++i, watch.did(1)) {
     const WeightedEntry e{std::fabs(static_cast<double>(v[i])) * scale, a[i]};
     if (!(e.u > 0 && e.a > 0)) continue;
     entries.push_back(e);
@@ -184,7 +184,7 @@ void project_weighted_l1_ball(std::span<const T> v, std::span<T> out, double rad
     return std::max(std::fabs(static_cast<double>(v[i])) * scale - theta * a[i], 0.0);
   };
   double held = 0;
-  for (std::size_t i = 0; i < v.size(); ++i, pace.did(1)) held += a[i] > 0 ? a[i] * size_at(i) : 0.0;
+  for (std::size_t i = 0; i < v.size(); ++i, watch.did(1)) held += a[i] > 0 ? a[i] * size_at(i) : 0.0;
   const double fit =
       held > radius * scale ? radius * scale / held : 1.0;  // rounding of huge entries may leave too much
   for (std::size_t i = 0; i < v.size(); ++i) {

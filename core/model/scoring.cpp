@@ -32,9 +32,9 @@ template <class T>
 void Scorer::score(std::span<const std::int64_t> rows, std::span<const std::int32_t> index, std::span<const T> x,
                    std::span<double> z) const {
   const std::size_t count = rows.size() - 1, outputs = count == 0 ? 0 : z.size() / count;
-  Pace pace;
+  StopWatch watch;
   for (std::size_t i = 0; i < count; ++i) {
-    pace.did(static_cast<std::size_t>(rows[i + 1] - rows[i]) + 1);
+    watch.did(static_cast<std::size_t>(rows[i + 1] - rows[i]) + 1);
     double* out = &z[i * outputs];
     for (auto n = static_cast<std::size_t>(rows[i]); n < static_cast<std::size_t>(rows[i + 1]); ++n) {
       const std::size_t p = place_of(index[n]);

@@ -42,7 +42,7 @@ class AdaptiveRule final : public BufferedRule {
   }
   void learn(const Row& row, const double* slope) override {
     by_size([&, eta = eta_, rounds = rounds_](auto m, auto k) {
-      const double *w = here_.w.data(), *pace = paces_.data();
+      const double *w = here_.w.data(), *factor = step_factors_.data();
       double* slots = slot(0);
       for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
         double *at = slots + row[n] * (2 + 2 * m + m * k), *s = at + 1, *step = at + 2 + m, *to = step + m,
@@ -50,7 +50,7 @@ class AdaptiveRule final : public BufferedRule {
         at[0] = rounds;
         side_by_side(m, [=, largest = at[1 + m]](std::size_t i) {
           s[i] += squared(x, slope + i * k, k);
-          step[i] = eta * pace[i] / safe(largest * std::sqrt(s[i]));
+          step[i] = eta * factor[i] / safe(largest * std::sqrt(s[i]));
           for (std::size_t c = i * k; c < (i + 1) * k; ++c) to[c] = w[c] - step[i] * x * slope[c];
         });
       }
@@ -137,13 +137,13 @@ class AdaptiveDualRule final : public BufferedRule {
   }
   void learn(const Row& row, const double* slope) override {
     by_size([&, step = eta_, beta = beta_](auto m, auto k) {
-      const double *w = here_.w.data(), *pace = paces_.data();
+      const double *w = here_.w.data(), *factor = step_factors_.data();
       double* slots = slot(0);
       for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
         double *s = slots + row[n] * (rates(m) + m + m * k), *other = s + m, *rate = s + rates(m), *sum = rate + m;
         side_by_side(m, [=, x = row.x[n], largest = *other](std::size_t i) {
           s[i] += squared(x, slope + i * k, k);
-          const double root = std::sqrt(s[i]), eta = step * pace[i];
+          const double root = std::sqrt(s[i]), eta = step * factor[i];
           const double sigma = Proximal ? (root - other[i]) / eta : 0.0;
           if (Proximal) other[i] = root;
           rate[i] = eta / safe(Proximal ? beta + root : largest * root);
@@ -215,7 +215,10 @@ template <bool Proximal>
 class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
  public:
   AdaptiveDualL1(const Weights& weights, const Setup& s, double beta)
-      : Looped<AdaptiveDualL1, HotRule>(weights, s, 4), alpha_(s.alpha()), pace_(s.paces[0]), beta_(beta) {}
+      : Looped<AdaptiveDualL1, HotRule>(weights, s, 4),
+        alpha_(s.alpha()),
+        step_factor_(s.step_factors[0]),
+        beta_(beta) {}
 
   void margins(const Row& row, double step, double* z) override { look(row, step, z); }
   void learn(const Row& row, const double* slope) override { move(row, slope); }
@@ -240,7 +243,7 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
   }
   template <class T>
   void move(const RowOf<T>& row, const double* slope) {
-    const double g = *slope, eta = eta_ * pace_, beta = beta_;
+    const double g = *slope, eta = eta_ * step_factor_, beta = beta_;
     double* slots = &this->slots_[0];
     const Quad slopes = spread_four(g), etas = spread_four(eta), betas = spread_four(beta);
     const auto one = [=](std::size_t j, double w, double x) {
@@ -286,7 +289,7 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
   }
 
  private:
-  double alpha_, pace_, beta_, eta_ = 0, rounds_ = 0;
+  double alpha_, step_factor_, beta_, eta_ = 0, rounds_ = 0;
 
   double weight(const double* at, double a, std::size_t j) const {
     return soft(-at[2] * at[3], at[2] * (a * weight_of(this->weights_, j)));

@@ -30,12 +30,12 @@ class BufferedRule : public Rule {
         cells_(setup.cells()),
         stride_(stride),
         alphas_(setup.alphas),
-        paces_(setup.paces),
+        step_factors_(setup.step_factors),
         slots_(setup.features * stride) {}
 
   AnyPenalty penalty_;
   std::size_t features_, m_, k_, cells_, stride_;
-  std::vector<double> alphas_, paces_;
+  std::vector<double> alphas_, step_factors_;
   Slots slots_;
 
   // The rows of some features: their weights, the s of each row, two numbers per feature, some per lane.

@@ -88,7 +88,7 @@ class Clock {
   }
 };
 
-// Any penalty, any number of lanes: the pace of a lane times the step is its γ. A slot: G.
+// Any penalty, any number of lanes: the step factor of a lane times the step is its γ. A slot: G.
 class RdaRule final : public BufferedRule {
  public:
   RdaRule(AnyPenalty penalty, const Setup& s, double rho)
@@ -153,7 +153,7 @@ class RdaRule final : public BufferedRule {
     b.lane.resize(3 * m_);
     double *rate = b.lane.data(), *strength = rate + m_, *extra = strength + m_;
     for (std::size_t i = 0; i < m_; ++i) {
-      const Rate now(t, clock_.gamma() * paces_[i], alphas_[i], clock_.rho());
+      const Rate now(t, clock_.gamma() * step_factors_[i], alphas_[i], clock_.rho());
       rate[i] = -now.c, strength[i] = now.c * now.t_alpha, extra[i] = now.c * now.extra;
     }
     by_size([&, more = clock_.rho() > 0](auto m, auto k) {
@@ -176,7 +176,7 @@ class RdaRule final : public BufferedRule {
 class RdaL1 final : public Looped<RdaL1, HotRule> {
  public:
   RdaL1(const Weights& weights, const Setup& s, double rho)
-      : Looped(weights, s, 1), clock_(s.alpha(), rho, s.features, s.average), pace_(s.paces[0]) {}
+      : Looped(weights, s, 1), clock_(s.alpha(), rho, s.features, s.average), step_factor_(s.step_factors[0]) {}
 
   void margins(const Row& row, double gamma, double* z) override { look(row, gamma, z); }
   void learn(const Row& row, const double* slope) override { move(row, slope); }
@@ -195,7 +195,7 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
           return soft(w, times_weights(all, weights, j));
         },
         [=, this](std::size_t j) { return weight(sums[j], now, j); });
-    clock_.begin(gamma * pace_);
+    clock_.begin(gamma * step_factor_);
   }
   template <class T>
   void move(const RowOf<T>& row, const double* slope) {
@@ -210,12 +210,12 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
     const double v = -slots_[j];
     return std::copysign(clock_.line(std::fabs(v), weight_of(weights_, j) * clock_.alpha(), n), v);
   }
-  bool settles(double gamma) const override { return clock_.settles(gamma * pace_); }
+  bool settles(double gamma) const override { return clock_.settles(gamma * step_factor_); }
   void settle() override { clock_.restart(); }
 
  private:
   Clock clock_;
-  double pace_;
+  double step_factor_;
 
   double weight(double sum, const Rate& now, std::size_t j) const {
     const double v = now.extra == 0 ? -now.c * sum : soft(-now.c * sum, now.c * now.extra);

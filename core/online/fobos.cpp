@@ -18,11 +18,13 @@ class FobosRule final : public BufferedRule {
  public:
   FobosRule(AnyPenalty penalty, const Setup& s, std::vector<std::unique_ptr<Lazy>> lazy)
       : BufferedRule(std::move(penalty), s, 1 + s.cells()), lazy_(std::move(lazy)) {
-    unit_ = m_ == 1 ? alphas_[0] * paces_[0] : 1.0;
+    unit_ = m_ == 1 ? alphas_[0] * step_factors_[0] : 1.0;
     if (!starts_at_zero()) restart();
   }
   // Lanes share stamps, so that rounds are counted without their strengths; one lane counts with its own.
-  static double strength(const Setup& s, std::size_t i) { return s.lanes() == 1 ? 1.0 : s.alphas[i] * s.paces[i]; }
+  static double strength(const Setup& s, std::size_t i) {
+    return s.lanes() == 1 ? 1.0 : s.alphas[i] * s.step_factors[i];
+  }
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
@@ -32,7 +34,7 @@ class FobosRule final : public BufferedRule {
   }
   void learn(const Row& row, const double* slope) override {
     steps_.resize(cells_);
-    for (std::size_t c = 0; c < cells_; ++c) steps_[c] = eta_ * paces_[c / k_] * slope[c];
+    for (std::size_t c = 0; c < cells_; ++c) steps_[c] = eta_ * step_factors_[c / k_] * slope[c];
     by_size([&, now = lazy_[0]->now()](auto m, auto k) {
       const double *w = here_.w.data(), *step = steps_.data();
       double* slots = slot(0);
@@ -86,7 +88,7 @@ class FobosRule final : public BufferedRule {
  private:
   std::vector<std::unique_ptr<Lazy>> lazy_;  // of each lane
   double eta_ = 0, unit_;
-  std::vector<double> steps_;  // η · pace · slope of this round
+  std::vector<double> steps_;  // η · step factor · slope of this round
 
   // The weights of some features, up to date, into the buffer.
   void load(Buffer& b, std::span<const std::int32_t> features) const {
@@ -115,7 +117,10 @@ class FobosRule final : public BufferedRule {
 class LevelRule final : public Looped<LevelRule, HotRule> {
  public:
   LevelRule(const Weights& weights, const Setup& s)
-      : Looped(weights, s, 1), limit_(longest_record(s.features)), traced_(s.average), alpha_(s.alpha() * s.paces[0]) {}
+      : Looped(weights, s, 1),
+        limit_(longest_record(s.features)),
+        traced_(s.average),
+        alpha_(s.alpha() * s.step_factors[0]) {}
 
   void margins(const Row& row, double step, double* z) override { look(row, step, z); }
   void learn(const Row& row, const double* slope) override { move(row, slope); }

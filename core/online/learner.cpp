@@ -55,7 +55,7 @@ void widen(std::span<const double> from, std::span<double> to, std::size_t rows_
 
 }  // namespace
 
-Part::Part(std::unique_ptr<Rule> made, const Setup& of)
+LaneGroup::LaneGroup(std::unique_ptr<Rule> made, const Setup& of)
     : setup(of),
       rule(std::move(made)),
       intercept(of.fit_intercept ? of.cells() : 0),
@@ -70,11 +70,11 @@ Part::Part(std::unique_ptr<Rule> made, const Setup& of)
       values_(of.lanes()),
       sizes_(of.lanes()),
       large_(of.features * of.cells() > 1 << 17) {
-  for (std::size_t i = 0; i < of.lanes(); ++i) sizes_[i] = std::max(1.0, of.paces[i]);
+  for (std::size_t i = 0; i < of.lanes(); ++i) sizes_[i] = std::max(1.0, of.step_factors[i]);
   for (const double size : sizes_) largest_size_ = std::max(largest_size_, size);
 }
 
-void Part::diverge(double weight, double step) const {
+void LaneGroup::diverge(double weight, double step) const {
   char words[400];
   std::snprintf(
       words, sizeof words,
@@ -85,14 +85,14 @@ void Part::diverge(double weight, double step) const {
   throw Diverged(words);
 }
 
-void Rule::run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring) {
-  part.loop(*this, examples, loss, scoring);
+void Rule::run(LaneGroup& group, const Examples<double>& examples, const LossCall& loss, bool scoring) {
+  group.loop(*this, examples, loss, scoring);
 }
-void Rule::run(Part& part, const Examples<float>& examples, const LossCall& loss, bool scoring) {
-  part.loop(*this, examples, loss, scoring);
+void Rule::run(LaneGroup& group, const Examples<float>& examples, const LossCall& loss, bool scoring) {
+  group.loop(*this, examples, loss, scoring);
 }
 
-void Part::visit(StateVisitor& f) {
+void LaneGroup::visit(StateVisitor& f) {
   f("counts", std::span(counts), Per::learner, {{now}, {at_least_zero}, {any_number}});
   if (setup.path) {
     f("lane_seen", std::span(seen), Per::learner, {{loss_or_lost}});
@@ -105,8 +105,8 @@ void Part::visit(StateVisitor& f) {
   rule->visit(f);
 }
 
-Learner::Learner(const Setup& setup, std::vector<Part> parts, Make again)
-    : setup_(setup), parts_(std::move(parts)), again_(std::move(again)) {
+Learner::Learner(const Setup& setup, std::vector<LaneGroup> groups, Make again)
+    : setup_(setup), groups_(std::move(groups)), again_(std::move(again)) {
   if (std::ranges::any_of(setup.alphas, [](double alpha) { return !(alpha <= largest_alpha); }))
     throw std::invalid_argument(
         "A regularization strength is above 1e200, the largest that is possible. A smaller alpha would do; where it is "
@@ -114,15 +114,15 @@ Learner::Learner(const Setup& setup, std::vector<Part> parts, Make again)
 }
 
 template <class F>
-void Learner::each_part(F f) const {
+void Learner::each_group(F f) const {
   std::size_t first = 0;
-  for (const Part& part : parts_) f(part, first), first += part.setup.lanes();
+  for (const LaneGroup& group : groups_) f(group, first), first += group.setup.lanes();
 }
 
 template <class F>
-void Learner::with_part_of(std::size_t lane, F f) const {
-  each_part([&](const Part& part, std::size_t first) {
-    if (lane >= first && lane < first + part.setup.lanes()) f(part, lane - first);
+void Learner::with_group_of(std::size_t lane, F f) const {
+  each_group([&](const LaneGroup& group, std::size_t first) {
+    if (lane >= first && lane < first + group.setup.lanes()) f(group, lane - first);
   });
 }
 
@@ -149,14 +149,14 @@ void Learner::run_block(const Examples<T>& examples, const LossCall& loss) {
   const Undisturbed rows;  // a projection may check whether to stop, and a row is learned from as a whole
   constexpr std::int64_t worth_threads = 1 << 14;  // entries; a thread starts in the time of a thousand
   std::int64_t entries = 0;
-  if (parts_.size() > 1) {
+  if (groups_.size() > 1) {
     for (std::size_t i = 0; i < examples.count; ++i) entries += examples.ends[i] - examples.begins[i];
   }
-  in_parallel(parts_.size(),
+  in_parallel(groups_.size(),
               entries < worth_threads ? 1
               : threads               ? threads
                                       : std::thread::hardware_concurrency(),
-              [&](std::size_t n) { parts_[n].learn(examples, loss, scoring); });
+              [&](std::size_t n) { groups_[n].learn(examples, loss, scoring); });
 }
 
 template void Learner::run(const Examples<double>&, const LossCall&);
@@ -166,15 +166,15 @@ template <class F>
 void Learner::read_rows(std::size_t count, std::span<double> weights, std::span<double> intercept, bool average,
                         F feature) const {
   if (average && !setup_.average) throw std::logic_error("this learner was not made to average");
-  each_part([&](const Part& part, std::size_t first) {
-    const std::size_t from = first * setup_.outputs, width = part.setup.cells();
-    const Average* averaged = average ? dynamic_cast<const Average*>(part.rule.get()) : nullptr;
+  each_group([&](const LaneGroup& group, std::size_t first) {
+    const std::size_t from = first * setup_.outputs, width = group.setup.cells();
+    const Average* averaged = average ? dynamic_cast<const Average*>(group.rule.get()) : nullptr;
     for (std::size_t i = 0; i < count; ++i) {
       double* to = &weights[i * outputs() + from];
-      averaged ? averaged->read_average(feature(i), to) : part.rule->read(feature(i), to);
+      averaged ? averaged->read_average(feature(i), to) : group.rule->read(feature(i), to);
     }
-    const std::span<const double> b = average ? std::span(part.intercept_sum) : part.intercept.values();
-    const double rounds = average ? std::max(part.counts[0], 1.0) : 1.0;
+    const std::span<const double> b = average ? std::span(group.intercept_sum) : group.intercept.values();
+    const double rounds = average ? std::max(group.counts[0], 1.0) : 1.0;
     for (std::size_t c = 0; c < width; ++c) intercept[from + c] = b.empty() ? 0.0 : b[c] / rounds;
   });
 }
@@ -189,10 +189,10 @@ void Learner::read_some(Some features, std::span<double> weights, std::span<doub
 }
 
 void Learner::visit(StateVisitor& f) {
-  if (parts_.size() == 1) return parts_[0].visit(f);
-  for (std::size_t n = 0; n < parts_.size(); ++n) {
-    Numbered of_part(f, "_of_part_", n);
-    parts_[n].visit(of_part);
+  if (groups_.size() == 1) return groups_[0].visit(f);
+  for (std::size_t n = 0; n < groups_.size(); ++n) {
+    Numbered of_group(f, "_of_part_", n);
+    groups_[n].visit(of_group);
   }
 }
 
@@ -204,7 +204,7 @@ std::unique_ptr<Learner> Learner::made(std::size_t features, std::size_t outputs
 std::unique_ptr<Learner> Learner::grown(std::size_t features, std::size_t outputs) {
   std::unique_ptr<Learner> wide = made(features, outputs);
   if (outputs != setup_.outputs) {
-    for (Part& part : parts_) part.rule->settle();
+    for (LaneGroup& group : groups_) group.rule->settle();
   }
   const Collected before(*this);
   Collected after(*wide);
@@ -233,8 +233,8 @@ std::unique_ptr<Learner> Learner::grown(std::size_t features, std::size_t output
   if (!same_form) {
     std::vector<double> w(outputs);
     for (std::size_t j = 0; j < std::min(features, setup_.features); ++j) {
-      parts_[0].rule->read(j, w.data());
-      wide->parts_[0].rule->write(j, w.data());
+      groups_[0].rule->read(j, w.data());
+      wide->groups_[0].rule->write(j, w.data());
     }
   }
   return wide;
@@ -242,7 +242,8 @@ std::unique_ptr<Learner> Learner::grown(std::size_t features, std::size_t output
 
 std::size_t Learner::lost() const {
   std::size_t count = 0;
-  for (const Part& part : parts_) count += std::ranges::count_if(part.seen, [](double x) { return !std::isfinite(x); });
+  for (const LaneGroup& group : groups_)
+    count += std::ranges::count_if(group.seen, [](double x) { return !std::isfinite(x); });
   return count;
 }
 
@@ -272,19 +273,20 @@ bool Learner::finite(Some features, bool some) const {
 
 std::vector<double> Learner::losses() const {
   std::vector<double> all;
-  for (const Part& part : parts_) all.insert(all.end(), part.losses.begin(), part.losses.end());
+  for (const LaneGroup& group : groups_) all.insert(all.end(), group.losses.begin(), group.losses.end());
   return all;
 }
 
 std::vector<double> Learner::squares() const {
   std::vector<double> all;
-  for (const Part& part : parts_) all.insert(all.end(), part.squares.begin(), part.squares.end());
+  for (const LaneGroup& group : groups_) all.insert(all.end(), group.squares.begin(), group.squares.end());
   return all;
 }
 
 std::vector<double> Learner::intercepts() const {
   std::vector<double> all;
-  for (const Part& part : parts_) all.insert(all.end(), part.intercept.values().begin(), part.intercept.values().end());
+  for (const LaneGroup& group : groups_)
+    all.insert(all.end(), group.intercept.values().begin(), group.intercept.values().end());
   return all;
 }
 
@@ -292,20 +294,20 @@ template <class F>
 void Learner::each_feature(F f) const {
   std::vector<double> w(outputs());
   for (std::size_t j = 0; j < features(); ++j) {
-    each_part([&](const Part& part, std::size_t first) { part.rule->read(j, &w[first * setup_.outputs]); });
+    each_group([&](const LaneGroup& group, std::size_t first) { group.rule->read(j, &w[first * setup_.outputs]); });
     f(j, w.data());
   }
 }
 
 void Learner::read_lane(std::size_t lane, std::span<double> weights, std::span<double> intercept) const {
   const std::size_t k = setup_.outputs;
-  with_part_of(lane, [&](const Part& part, std::size_t own) {
-    std::vector<double> w(part.setup.cells());
+  with_group_of(lane, [&](const LaneGroup& group, std::size_t own) {
+    std::vector<double> w(group.setup.cells());
     for (std::size_t j = 0; j < features(); ++j) {
-      part.rule->read(j, w.data());
+      group.rule->read(j, w.data());
       std::copy_n(&w[own * k], k, &weights[j * k]);
     }
-    const auto b = part.intercept.values();
+    const auto b = group.intercept.values();
     for (std::size_t r = 0; r < k; ++r) intercept[r] = b.empty() ? 0.0 : b[own * k + r];
   });
 }
@@ -330,8 +332,8 @@ void Learner::gather(std::span<std::int64_t> at, std::span<std::int64_t> index, 
 
 void Learner::alone(std::size_t lane, const std::function<void(const char*, std::span<const double>)>& f) {
   const std::size_t k = setup_.outputs;
-  with_part_of(lane, [&](const Part& part, std::size_t own) {
-    const double counts[] = {part.counts[0], part.counts[1], part.seen[own]};
+  with_group_of(lane, [&](const LaneGroup& group, std::size_t own) {
+    const double counts[] = {group.counts[0], group.counts[1], group.seen[own]};
     f("counts", counts);
     class OfLane final : public StateVisitor {
      public:
@@ -345,10 +347,10 @@ void Learner::alone(std::size_t lane, const std::function<void(const char*, std:
       std::size_t first_, k_;
       const std::function<void(const char*, std::span<const double>)>& f_;
     } of_lane(own * k, k, f);
-    const_cast<Part&>(part).intercept.visit(of_lane);
+    const_cast<LaneGroup&>(group).intercept.visit(of_lane);
     std::vector<double> all;
     const char* name = "slots";
-    for (std::size_t j = 0; j < features(); ++j) name = part.rule->alone(j, own, all);
+    for (std::size_t j = 0; j < features(); ++j) name = group.rule->alone(j, own, all);
     f(name, all);
   });
 }

@@ -2,9 +2,9 @@
 //
 //     z = W'x + b;   loss ℓ(z, y) and its slope;   the rule moves the weights of the features in x
 //
-// A learner with many lanes (rule.hpp) may be in parts: each part has some of the lanes and all of them see the same
-// examples, each part on a thread where there are several. A lane does not touch another one, so nothing of what it
-// learns changes.
+// A learner with many lanes (rule.hpp) may have them in groups: each group has some of the lanes and all of them see
+// the same examples, each group on a thread where there are several. A lane does not touch another one, so nothing of
+// what it learns changes.
 #pragma once
 
 #include <algorithm>
@@ -40,16 +40,16 @@ struct Examples {
     return {index + begins[i], index + ends[i]};
   }
   Examples some(std::size_t begin, std::size_t end) const {
-    Examples part = *this;
-    part.count = end - begin, part.begins += begin, part.ends += begin, part.step += begin;
-    part.y += begin * targets;
-    if (weight) part.weight += begin;
-    return part;
+    Examples group = *this;
+    group.count = end - begin, group.begins += begin, group.ends += begin, group.step += begin;
+    group.y += begin * targets;
+    if (weight) group.weight += begin;
+    return group;
   }
 };
 
 // The intercept: never penalised. It takes scale-free steps, half the largest slope so far over the root of the sum of
-// squared slopes, so that it learns at the same pace whatever the scale of the features and of the targets.
+// squared slopes, so that it learns at the same speed whatever the scale of the features and of the targets.
 class Intercept {
  public:
   explicit Intercept(std::size_t outputs) : b_(outputs), largest_(outputs), squares_(outputs) {}
@@ -83,9 +83,9 @@ struct Diverged : std::runtime_error {
 };
 
 // A rule with its lanes, and what is counted of them.
-class Part {
+class LaneGroup {
  public:
-  Part(std::unique_ptr<Rule> rule, const Setup& setup);
+  LaneGroup(std::unique_ptr<Rule> rule, const Setup& setup);
 
   template <class T>
   void learn(const Examples<T>& examples, const LossCall& loss, bool scoring) {
@@ -107,7 +107,7 @@ class Part {
 
  private:
   std::vector<double> z_, slope_, values_, x_;
-  std::vector<double> sizes_;  // of each lane: max(1, pace)
+  std::vector<double> sizes_;  // of each lane: max(1, step factor)
   double largest_size_ = 1;    // the largest of them
   bool large_;                 // whether the state is beyond the near caches
 
@@ -123,7 +123,7 @@ class Learner {
  public:
   using Make = std::function<std::unique_ptr<Learner>(std::size_t features, std::size_t outputs)>;
   // `again` makes a learner of the same kind for other sizes; nothing where features are coupled.
-  Learner(const Setup& setup, std::vector<Part> parts, Make again);
+  Learner(const Setup& setup, std::vector<LaneGroup> groups, Make again);
   Learner(const Learner&) = delete;
 
   // Throws Stopped after a row if it is to stop: the rows before have been learned from by all lanes.
@@ -145,33 +145,34 @@ class Learner {
 
   std::size_t features() const { return setup_.features; }
   std::size_t outputs() const { return setup_.cells(); }
-  double rounds() const { return parts_[0].counts[0]; }       // t
-  double weight_seen() const { return parts_[0].counts[1]; }  // Σ weights of the examples
-  double loss_seen() const { return parts_[0].counts[2]; }    // Σ weight · loss before learning from the example
+  double rounds() const { return groups_[0].counts[0]; }       // t
+  double weight_seen() const { return groups_[0].counts[1]; }  // Σ weights of the examples
+  double loss_seen() const { return groups_[0].counts[2]; }    // Σ weight · loss before learning from the example
   // Whether all of the state is finite; with `some`, that of these features and all that is not of a feature.
   bool finite(Some features, bool some) const;
 
   // Lanes
   bool scoring = true;   // whether the losses of the examples count
-  unsigned threads = 0;  // for its parts; 0: as many as there are
+  unsigned threads = 0;  // for its groups; 0: as many as there are
   std::size_t lanes() const { return setup_.lanes(); }
-  std::size_t lost() const;                                      // how many lanes diverged: their losses are infinite
-  std::vector<double> losses() const;                            // Σ weight · loss of each lane, where it counted
-  std::vector<double> squares() const;                           // Σ weight · loss²
-  double scored() const { return parts_[0].totals[0]; }          // Σ weight
-  double scored_squares() const { return parts_[0].totals[1]; }  // Σ weight²
-  std::vector<double> intercepts() const;                        // of each output of each lane, or none
+  std::size_t lost() const;                                       // how many lanes diverged: their losses are infinite
+  std::vector<double> losses() const;                             // Σ weight · loss of each lane, where it counted
+  std::vector<double> squares() const;                            // Σ weight · loss²
+  double scored() const { return groups_[0].totals[0]; }          // Σ weight
+  double scored_squares() const { return groups_[0].totals[1]; }  // Σ weight²
+  std::vector<double> intercepts() const;                         // of each output of each lane, or none
   void read_lane(std::size_t lane, std::span<double> weights, std::span<double> intercept) const;
   void count_nonzeros(std::span<std::int64_t> counts) const;  // of each output of each lane
   // The non-zero weights of each output of each lane as rows of a CSR matrix; `at` holds where each row begins, and
   // comes back holding where it ends.
   void gather(std::span<std::int64_t> at, std::span<std::int64_t> index, std::span<double> value) const;
-  // f(name, numbers) for the state that a learner with this lane alone would have, but for its rounds and its pace.
+  // f(name, numbers) for the state that a learner with this lane alone would have, but for its rounds and its step
+  // factor.
   void alone(std::size_t lane, const std::function<void(const char*, std::span<const double>)>& f);
 
  private:
   Setup setup_;
-  std::vector<Part> parts_;
+  std::vector<LaneGroup> groups_;
   Make again_;
   std::size_t block_ = 16;  // rows between two checks whether to stop, from some to some dozen milliseconds
 
@@ -180,15 +181,15 @@ class Learner {
   template <class T>
   void run_block(const Examples<T>& examples, const LossCall& loss);
   std::unique_ptr<Learner> made(std::size_t features, std::size_t outputs) const;
-  // f(part, its first lane)
+  // f(group, its first lane)
   template <class F>
-  void each_part(F f) const;
+  void each_group(F f) const;
   // f(j, all lanes of W_j) for all features
   template <class F>
   void each_feature(F f) const;
-  // f(part, the lane's number in it) for the part that has the lane
+  // f(group, the lane's number in it) for the group that has the lane
   template <class F>
-  void with_part_of(std::size_t lane, F f) const;
+  void with_group_of(std::size_t lane, F f) const;
   template <class F>
   void read_rows(std::size_t count, std::span<double> weights, std::span<double> intercept, bool average,
                  F feature) const;

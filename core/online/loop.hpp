@@ -36,13 +36,13 @@ inline bool within_features(std::span<const std::int32_t> index, std::size_t fea
 }
 
 template <class R, class T>
-void Part::loop(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
+void LaneGroup::loop(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
   for_this_processor([&] { run_rows(rule, examples, loss, scoring); });
 }
 
 // Throws where a row has features that are not there, or diverges: the rows before it have been learned from.
 template <class R, class T>
-void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
+void LaneGroup::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
   constexpr std::size_t ahead = 4;  // rows come in any order: asks for one some rounds before its turn
   constexpr bool single = requires { requires R::single; };  // one strength, one output
   double one[2];
@@ -109,7 +109,7 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
 }
 
 // Whether all lanes may learn for sure, by sums over them: four at a time.
-[[gnu::always_inline]] inline bool Part::all_learnable(double by) const {
+[[gnu::always_inline]] inline bool LaneGroup::all_learnable(double by) const {
   const std::size_t cells = z_.size();
   Quad odd = {}, squares = {};  // z − z is 0 for a finite z and NaN otherwise
   std::size_t c = 0;
@@ -124,7 +124,7 @@ void Part::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, 
 }
 
 // A lane that diverges does not learn from the example, and its loss is infinite from now on: the others go on.
-inline void Part::leave_out_lost(double by) {
+inline void LaneGroup::leave_out_lost(double by) {
   if (all_learnable(by)) [[likely]]
     return;
   for (std::size_t i = 0, k = setup.outputs; i < values_.size(); ++i) {
@@ -136,7 +136,7 @@ inline void Part::leave_out_lost(double by) {
   }
 }
 
-inline void Part::count_lanes(double weight, bool scoring) {
+inline void LaneGroup::count_lanes(double weight, bool scoring) {
   const double* value = values_.data();
   double *all = seen.data(), *sum = losses.data(), *square = squares.data();
   side_by_side(seen.size(), [=](std::size_t i) { all[i] += weight * value[i]; });
@@ -154,11 +154,11 @@ template <class R, class Base>
 class Looped : public Base {
  public:
   using Base::Base;
-  void run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring) final {
-    part.loop(static_cast<R&>(*this), examples, loss, scoring);
+  void run(LaneGroup& group, const Examples<double>& examples, const LossCall& loss, bool scoring) final {
+    group.loop(static_cast<R&>(*this), examples, loss, scoring);
   }
-  void run(Part& part, const Examples<float>& examples, const LossCall& loss, bool scoring) final {
-    part.loop(static_cast<R&>(*this), examples, loss, scoring);
+  void run(LaneGroup& group, const Examples<float>& examples, const LossCall& loss, bool scoring) final {
+    group.loop(static_cast<R&>(*this), examples, loss, scoring);
   }
 };
 

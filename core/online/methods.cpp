@@ -35,8 +35,9 @@ std::unique_ptr<Rule> make_rule(const Methods::Variant& method, const RowPenalti
 Setup some_lanes(const Setup& setup, std::size_t first, std::size_t last) {
   Setup some = setup;
   const auto cut = [=](std::vector<double>& all) { all = {all.begin() + first, all.begin() + last}; };
-  cut(some.alphas), cut(some.paces);
-  for (double& pace : some.paces) pace = std::min(pace, 2 * largest_slope);  // it never learns, and adds no infinity
+  cut(some.alphas), cut(some.step_factors);
+  for (double& factor : some.step_factors)
+    factor = std::min(factor, 2 * largest_slope);  // it never learns, and adds no infinity
   return some;
 }
 
@@ -46,18 +47,18 @@ std::unique_ptr<Learner> make_learner(const Methods::Variant& method, const RowP
                                       const Weights& weights, const Setup& setup, std::size_t together) {
   const MethodFacts facts = std::visit([](const auto& m) { return m.facts; }, method);
   if (setup.path && (!facts.lanes || setup.average)) throw std::invalid_argument("this method has no lanes");
-  if (setup.lanes() == 0 || setup.lanes() != setup.paces.size() || (!setup.path && setup.lanes() > 1))
-    throw std::invalid_argument("a learner needs one strength and one pace per lane");
+  if (setup.lanes() == 0 || setup.lanes() != setup.step_factors.size() || (!setup.path && setup.lanes() > 1))
+    throw std::invalid_argument("a learner needs one strength and one step factor per lane");
   if (!weights.empty() && weights.size() != setup.features)
     throw std::invalid_argument("the penalty needs one weight per feature");
   const std::size_t count = setup.lanes(), asked = together ? together : facts.together;
   const std::size_t each = asked ? std::min(asked, count) : count;
-  std::vector<Part> parts;
+  std::vector<LaneGroup> groups;
   for (std::size_t first = 0; first < count; first += each) {
     const Setup some = some_lanes(setup, first, std::min(first + each, count));
-    parts.emplace_back(plain_or_averaged(make_rule(method, penalty, weights, some), some), some);
+    groups.emplace_back(plain_or_averaged(make_rule(method, penalty, weights, some), some), some);
   }
-  return std::make_unique<Learner>(setup, std::move(parts), [=](std::size_t features, std::size_t outputs) {
+  return std::make_unique<Learner>(setup, std::move(groups), [=](std::size_t features, std::size_t outputs) {
     Setup other = setup;
     other.features = features, other.outputs = outputs;
     return make_learner(method, penalty, weights, other, together);
@@ -65,9 +66,9 @@ std::unique_ptr<Learner> make_learner(const Methods::Variant& method, const RowP
 }
 
 std::unique_ptr<Learner> make_learner(std::unique_ptr<Rule> rule, const Setup& setup) {
-  std::vector<Part> parts;
-  parts.emplace_back(plain_or_averaged(std::move(rule), setup), setup);
-  return std::make_unique<Learner>(setup, std::move(parts), nullptr);
+  std::vector<LaneGroup> groups;
+  groups.emplace_back(plain_or_averaged(std::move(rule), setup), setup);
+  return std::make_unique<Learner>(setup, std::move(groups), nullptr);
 }
 
 }  // namespace gossamer

@@ -5,9 +5,9 @@
 //     read(j, w)               W_j as it stands now, changing nothing
 //     visit(f)                 shows all of its state and what it may be, to save and restore it (base/state.hpp)
 //
-// A rule may have several lanes: settings (a strength and a pace each) side by side, which see the same examples. W_j
-// is then [lane][output], and lane i takes pace_i times the step. Everything a lane learns is what a rule of its own
-// would.
+// A rule may have several lanes: settings (a strength and a step factor each) side by side, which see the same
+// examples. W_j is then [lane][output], and lane i takes pace_i times the step. Everything a lane learns is what a rule
+// of its own would.
 //
 // A rule that can say where its weights were between two touches is averaged at the cost of the features in an example
 // (averaged.hpp):
@@ -27,10 +27,10 @@
 
 namespace gossamer {
 
-// What a rule is made with. The lanes differ in strength and pace.
+// What a rule is made with. The lanes differ in strength and step factor.
 struct Setup {
   std::size_t features, outputs;
-  std::vector<double> alphas, paces = {1.0};
+  std::vector<double> alphas, step_factors = {1.0};
   bool fit_intercept = true;
   bool average = false;  // keep the average of the iterates too
   bool path = false;     // keep the scores of each lane
@@ -53,7 +53,7 @@ struct RowOf {
 
 using Row = RowOf<double>;
 
-class Part;
+class LaneGroup;
 class LossCall;
 template <class T>
 struct Examples;
@@ -62,8 +62,8 @@ class Rule {
  public:
   virtual ~Rule() = default;
   // The loop over examples (loop.hpp); what is hot has it compiled into one piece with its own verbs.
-  virtual void run(Part& part, const Examples<double>& examples, const LossCall& loss, bool scoring);
-  virtual void run(Part& part, const Examples<float>& examples, const LossCall& loss, bool scoring);
+  virtual void run(LaneGroup& group, const Examples<double>& examples, const LossCall& loss, bool scoring);
+  virtual void run(LaneGroup& group, const Examples<float>& examples, const LossCall& loss, bool scoring);
   virtual void margins(const Row& row, double step, double* z) = 0;
   virtual void learn(const Row& row, const double* slope) = 0;
   virtual void read(std::size_t j, double* w) const = 0;

@@ -5,7 +5,7 @@ namespace gossamer {
 
 namespace {
 
-// w = soft(−c G, c t α), c = 1 / (γ √t); the pace of a lane times the step is its γ. Of each lane: G.
+// w = soft(−c G, c t α), c = 1 / (γ √t); the step factor of a lane times the step is its γ. Of each lane: G.
 class RdaLanes final : public Looped<RdaLanes, LaneRule> {
  public:
   RdaLanes(const Weights& weights, const Setup& s, double rho) : Looped(weights, s, 0, 1), rho_(rho), now_(m_) {}
@@ -53,7 +53,7 @@ class RdaLanes final : public Looped<RdaLanes, LaneRule> {
     rates.rounds = rounds_;
     const double root = std::sqrt(rounds_);
     for (std::size_t i = 0; i < m_; ++i) {
-      const double gamma = gamma_ * paces_[i], alpha = alphas_[i];
+      const double gamma = gamma_ * step_factors_[i], alpha = alphas_[i];
       rates.c[i] = rounds_ == 0 ? 0.0 : 1.0 / std::max(gamma * root, 1e-12 * rounds_ * alpha);
       rates.s[i] = rates.c[i] * (rounds_ * alpha);
       rates.extra[i] = rates.c[i] * (gamma * rho_ * root);
@@ -98,10 +98,10 @@ template <class Divisor>
 class AdaptiveDualLanes : public LaneRule {
  public:
   AdaptiveDualLanes(const Weights& weights, const Setup& s, Divisor divisor)
-      : LaneRule(weights, s, Divisor::head, 2), of_(divisor), etas_(s.paces), levels_(m_) {}
+      : LaneRule(weights, s, Divisor::head, 2), of_(divisor), etas_(s.step_factors), levels_(m_) {}
 
   void margins(const Row& row, double step, double* z) override {
-    for (std::size_t i = 0; i < m_; ++i) etas_[i] = step * paces_[i], levels_[i] = rounds_ * alphas_[i];
+    for (std::size_t i = 0; i < m_; ++i) etas_[i] = step * step_factors_[i], levels_[i] = rounds_ * alphas_[i];
     if (Divisor::proximal && kept_.size() < row.size() * m_) kept_.resize(2 * row.size() * m_);
     if constexpr (!Divisor::proximal) {
       if (eight()) return margins_of_eight(row, z);
@@ -150,7 +150,7 @@ class AdaptiveDualLanes : public LaneRule {
  private:
   Divisor of_;
   double rounds_ = 0;
-  std::vector<double> etas_;    // η times the pace of each lane
+  std::vector<double> etas_;    // η times the step factor of each lane
   std::vector<double> levels_;  // t α of each lane
   std::vector<double> kept_;    // weights of the example's features, as they were when it came
 

@@ -23,7 +23,7 @@ class LaneRule : public Rule {
       : m_(setup.lanes()),
         features_(setup.features),
         alphas_(setup.alphas),
-        paces_(setup.paces),
+        step_factors_(setup.step_factors),
         weights_(weights),
         head_(head),
         stride_(m_ * per_lane),
@@ -33,7 +33,7 @@ class LaneRule : public Rule {
   }
 
   std::size_t m_, features_;
-  std::vector<double> alphas_, paces_;
+  std::vector<double> alphas_, step_factors_;
   Weights weights_;  // of the penalty, one per feature, or none
 
   virtual void weights_of(std::size_t j, double* w) const = 0;

@@ -6,12 +6,12 @@ namespace gossamer {
 
 namespace {
 
-// T rounds equal one with the sum: the sum of η, times α and pace. At the head of a feature the sum it is up to date
-// with; of each lane its weight.
+// T rounds equal one with the sum: the sum of η, times α and step factor. At the head of a feature the sum it is up to
+// date with; of each lane its weight.
 class FobosLanes final : public Looped<FobosLanes, LaneRule> {
  public:
   FobosLanes(const Weights& weights, const Setup& s) : Looped(weights, s, 1, 1), strengths_(s.alphas), steps_(m_) {
-    for (std::size_t i = 0; i < m_; ++i) strengths_[i] *= s.paces[i];
+    for (std::size_t i = 0; i < m_; ++i) strengths_[i] *= s.step_factors[i];
   }
 
   void margins(const Row& row, double step, double* z) override {
@@ -27,7 +27,7 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
     });
   }
   void learn(const Row& row, const double* slope) override {
-    for (std::size_t i = 0; i < m_; ++i) steps_[i] = eta_ * paces_[i] * slope[i];
+    for (std::size_t i = 0; i < m_; ++i) steps_[i] = eta_ * step_factors_[i] * slope[i];
     each(row, false, [&](std::size_t j, double x, std::size_t) {
       double* w = numbers(j);
       const double* step = steps_.data();
@@ -47,7 +47,7 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
   }
 
  private:
-  std::vector<double> strengths_, steps_;  // α · pace; η · pace · slope of this round
+  std::vector<double> strengths_, steps_;  // α · step factor; η · step factor · slope of this round
   double eta_ = 0;
   Total total_;  // Σ η
 
@@ -76,10 +76,10 @@ class AdaptiveLanes final : public Looped<AdaptiveLanes, LaneRule> {
   void learn(const Row& row, const double* slope) override {
     each(row, false, [&](std::size_t j, double x, std::size_t) {
       double *s = numbers(j), *step = s + m_, *w = s + 2 * m_;
-      const double *pace = paces_.data(), eta = eta_, largest = head(j)[1];
+      const double *factor = step_factors_.data(), eta = eta_, largest = head(j)[1];
       side_by_side(m_, [=](std::size_t i) {
         s[i] += (x * slope[i]) * (x * slope[i]);
-        step[i] = eta * pace[i] / safe(largest * std::sqrt(s[i]));
+        step[i] = eta * factor[i] / safe(largest * std::sqrt(s[i]));
         w[i] -= step[i] * x * slope[i];
       });
     });

@@ -40,7 +40,7 @@ def _moved(old: dict[str, Array], new: dict[str, Array], d: int) -> dict[str, Ar
     if "heads" not in old:  # FTRL with one strength: s, √s, c, G, weights
         outputs = len(new["slots"]) // d - 3
         return made | {"slots": old["slots"].reshape(d, -1)[:, : 3 + outputs].ravel()}
-    m, one = len(old["lane_seen"]), np.ones(1)  # the step of a path is 1, its strengths have paces of their own
+    m, one = len(old["lane_seen"]), np.ones(1)  # the step of a path is 1, its strengths have step factors of their own
     slots, heads = old["slots"].reshape(d, -1), old["heads"].reshape(d, -1)
     if "gamma" in new:  # RDA
         return made | {"gamma": one, ("sums" if "sums" in new else "slots"): old["slots"]}
