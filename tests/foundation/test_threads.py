@@ -47,5 +47,5 @@ def test_threads_of_the_library_without_memory_raise_in_the_caller(tmp_path, com
     run = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
     assert run.returncode == 0, run.stderr
     failures = {name.strip(): int(count) for name, count in re.findall(r"([^:;]+): (\d+);", run.stdout)}
-    assert failures["lanes"] > 10
-    assert sum(failures.values()) > 50
+    assert failures["batch"] > 10  # lanes take their memory before their threads start
+    assert any(count for name, count in failures.items() if name.startswith("read"))

@@ -426,7 +426,8 @@ def test_onnx(estimator):
 def test_onnx_where_no_class_has_a_chance():
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
-    a = [np.array(x) for x in ([0], [0, 3], [0, 1, 2], [-1e3, -2e3, -3e3], [0.0, 0.0, 0.0])]
+    output = np.array([0, 1, 2], np.int32)
+    a = np.array([0]), np.array([0, 3]), output, np.array([-1e3, -2e3, -3e3]), np.zeros(3)
     made = gs.Model("one_vs_rest", gs.Exponential(), np.array([1, 2, 3]), 1, *a)
     data = np.array([[1.0], [-1.0], [0.0]])
     session = runtime.InferenceSession(exports.to_onnx(made), providers=["CPUExecutionProvider"])

@@ -34,7 +34,6 @@ ports = ledger.ports
 # Their settings → ours. The strengths are the same for regression, mean ½(z − y)² + α Ω(w). For logistic regression
 # theirs is the sum of losses + α‖w‖₁, and C = 1/α, so that ours is 1/(Cn). weights and groups belong to the penalty.
 layouts = pytest.mark.parametrize("as_x", [np.array, sp.csc_array], ids=["dense", "sparse"])
-INFINITE = pytest.mark.xfail(raises=ValueError, reason="weights of infinity are refused")
 
 
 def data(rows=30, columns=50, targets=1, seed=0):
@@ -148,7 +147,6 @@ def test_weights_are_a_scaling_of_the_columns(as_x):
     assert regression(1.0001 * gs.alpha_max(X, y, penalty=free), free).fit(as_x(X), y).nonzero_features_.tolist() == [0]
 
 
-@INFINITE
 @pytest.mark.parametrize("penalty", [gs.L1, lambda weights: gs.ElasticNet(0.5, weights)], ids=["l1", "elastic_net"])
 @pytest.mark.parametrize("intercept", [True, False])
 @ports("test_lasso.test_infinite_weights", "test_enet.test_infinite_weights")
@@ -163,7 +161,6 @@ def test_an_infinite_weight_is_a_feature_never_used(penalty, intercept):
         np.testing.assert_allclose(np.ravel(model.coef_)[kept], np.ravel(alone.coef_), atol=1e-4)
 
 
-@INFINITE
 @ports("test_mtl.test_infinite_weights_group")
 def test_an_infinite_weight_of_a_group():
     X, y = data(50, 20)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -15,7 +14,7 @@ from gossamer.batch.certificates import DUALITY_GAP, Certificate
 from gossamer.batch.objective import Objective, Point
 from gossamer.validation import Array
 
-STILL = 10  # so many certificates without a gain beyond rounding, and there is nothing left to gain
+STILL = 10  # so many certificates, and half of all, without a gain beyond rounding: there is nothing left to gain
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
     done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
-    seen, stuck, interrupted = deque([certificate], maxlen=STILL), False, False
+    seen, stuck, interrupted = [certificate], False, False
 
     def intercept() -> Array:
         return objective.intercept(best.W, best.b)
@@ -113,7 +112,7 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
                 certificate = replace(certificate, gap=max(certificate.objective - bound, 0.0))
             elif now.gap <= certificate.gap:
                 best, certificate = replace(point, W=np.array(point.W)), now
-            stuck = len(seen) == STILL and not _gained(seen[0], certificate)
+            stuck = len(seen) >= STILL and not _gained(seen[-max(STILL, len(seen) // 2)], certificate)
             seen.append(certificate)
             done = objective.enough(certificate, tol)
             nonzeros = int(np.count_nonzero(best.W.any(axis=1)))
