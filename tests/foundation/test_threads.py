@@ -48,4 +48,3 @@ def test_threads_of_the_library_without_memory_raise_in_the_caller(tmp_path, com
     assert run.returncode == 0, run.stderr
     failures = {name.strip(): int(count) for name, count in re.findall(r"([^:;]+): (\d+);", run.stdout)}
     assert failures["batch"] > 10  # lanes take their memory before their threads start
-    assert any(count for name, count in failures.items() if name.startswith("read"))

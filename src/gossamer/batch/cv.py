@@ -236,7 +236,7 @@ def walk(
             break
         solutions.append(solution)
         start = solution.W
-    short = [(a, s) for a, s in zip(strengths, solutions, strict=True) if not s.converged]
+    short = [(a, s) for a, s in zip(strengths, solutions, strict=False) if not s.converged]
     if short:
         gaps = [s.certificate.gap / smaller.with_alpha(float(a)).scale(s.certificate.name) for a, s in short]
         far, (worst, solution) = max(zip(gaps, short, strict=True), key=lambda pair: pair[0])
