@@ -81,7 +81,7 @@ FUZZED := $(CXX) -std=c++20 -g -O2 -fsanitize=address,undefined -fno-sanitize-re
 $(SANITIZED)/parsers: tests/fuzz/parsers.cpp $(wildcard core/text/*) $(wildcard core/base/*)
 	mkdir -p $(SANITIZED)/text
 	cd $(SANITIZED)/text && $(FUZZED:-Icore=-I$(CURDIR)/core) -fsanitize-coverage=trace-pc \
-	  -c $(addprefix $(CURDIR)/,$(wildcard core/text/*.cpp) core/base/memory.cpp)
+	  -c $(addprefix $(CURDIR)/,$(wildcard core/text/*.cpp) $(patsubst %,core/base/%.cpp,memory threads stop))
 	$(FUZZED) tests/fuzz/parsers.cpp $(SANITIZED)/text/*.o -o $@
 
 clean:

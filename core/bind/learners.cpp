@@ -130,12 +130,7 @@ void bind_learner(nb::module_& m) {
       .def_prop_ro("weight_seen", &Learner::weight_seen)
       .def_prop_ro("loss_seen", &Learner::loss_seen)
       .def_prop_ro("lost", &Learner::lost)
-      .def(
-          "finite",
-          [](const Learner& learner, std::optional<Vector<const std::int32_t>> some) {
-            return learner.finite(some ? span_of(*some) : Learner::Some(), some.has_value());
-          },
-          "features"_a.none(), Free())
+      .def_prop_ro("finite", &Learner::finite)
       .def("learn", &learn<double>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
            "step"_a, "loss"_a, Free())
       .def("learn", &learn<float>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),

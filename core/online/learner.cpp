@@ -247,27 +247,18 @@ std::size_t Learner::lost() const {
   return count;
 }
 
-bool Learner::finite(Some features, bool some) const {
+bool Learner::finite() const {
   class Finite final : public StateVisitor {
    public:
     bool all = true;
-    Finite(Some features, bool some, std::size_t count) : features_(features), some_(some), count_(count) {}
     void see(const char*, std::span<double> values, const Shown& how) override {
       if (how.record.size() > 0 && std::isinf(how.record.begin()->range.most)) return;  // losses of lost lanes
-      if (how.per != Per::feature || !some_) return check(values);
-      const std::size_t each = values.size() / count_;
-      for (const std::int32_t j : features_) check(values.subspan(static_cast<std::size_t>(j) * each, each));
+      all = all && all_finite(std::span<const double>(values));
     }
-
-   private:
-    Some features_;
-    bool some_;
-    std::size_t count_;
-    void check(std::span<const double> values) { all = all && all_finite(values); }
-  };
-  some = some && features.size() < setup_.features;  // otherwise it is less work to look at all
-  Finite finite(features, some, setup_.features);
-  const_cast<Learner*>(this)->visit(finite);
+  } finite;
+  for (const LaneGroup& group : groups_) {
+    if (!group.large()) const_cast<LaneGroup&>(group).visit(finite);
+  }
   return finite.all;
 }
 

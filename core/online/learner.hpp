@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -76,6 +77,9 @@ class Intercept {
 // What an example may add to a learner: with values of features up to 1e70, squares of gradients and of losses stay
 // finite, and no number of examples adds up to infinity. Nor does any number of steps times α.
 constexpr double largest_slope = 1e75, largest_alpha = 1e200;
+template <class T>
+constexpr T largest_value = std::min<double>(1e70, std::numeric_limits<T>::max());
+constexpr const char* too_large_values = "Learning diverges: a value of a feature is not finite or larger than 1e70.";
 
 // An example was not learned from: its score or the slope of its loss is not finite or beyond all measure.
 struct Diverged : std::runtime_error {
@@ -95,6 +99,7 @@ class LaneGroup {
   template <class R, class T>
   void loop(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring);
   void visit(StateVisitor& f);
+  bool large() const { return large_; }
 
   Setup setup;
   std::unique_ptr<Rule> rule;
@@ -148,8 +153,8 @@ class Learner {
   double rounds() const { return groups_[0].counts[0]; }       // t
   double weight_seen() const { return groups_[0].counts[1]; }  // Σ weights of the examples
   double loss_seen() const { return groups_[0].counts[2]; }    // Σ weight · loss before learning from the example
-  // Whether all of the state is finite; with `some`, that of these features and all that is not of a feature.
-  bool finite(Some features, bool some) const;
+  // Whether the state is finite. A large one is not looked at: each example was (loop.hpp).
+  bool finite() const;
 
   // Lanes
   bool scoring = true;   // whether the losses of the examples count

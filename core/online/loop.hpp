@@ -26,6 +26,15 @@ inline bool within_features(std::span<const std::int32_t> index, std::size_t fea
   return index.empty() || largest < features;
 }
 
+// Whether no value is too large to be learned from. (Where the state is large it is fetched meanwhile, so that this
+// takes no time; a small state is looked at in the end, Learner::finite.)
+template <class T>
+[[gnu::always_inline]] inline bool moderate(std::span<const T> values) {
+  bool holds = true;
+  for (const T x : values) holds &= std::fabs(x) <= largest_value<T>;
+  return holds;
+}
+
 // Whether a lane with these scores and slopes may learn; `by` is what its slopes are multiplied by. An entry that is
 // not finite spoils the score, whatever the weights are.
 [[gnu::always_inline]] inline bool learnable(std::span<const double> z, std::span<const double> slope, double by) {
@@ -61,6 +70,7 @@ void LaneGroup::run_rows(R& rule, const Examples<T>& examples, const LossCall& l
       throw std::out_of_range("an example has a feature that the learner has not");
     }
     const T* value = examples.value + examples.begins[i];
+    if (large_ && !moderate(std::span(value, features.size()))) throw Diverged(too_large_values);
     const auto next = large_ ? examples.features(i + 1) : std::span<const std::int32_t>();
     const RowOf<T> given{features, value, within_features(next, setup.features) ? next : next.first(0)};
     const auto row = [&] {

@@ -124,8 +124,9 @@ class Trainer:
         try:
             rest = self._learn_prefix(rows) if self.decided < strategies.PREFIX and len(rows) else rows
             self._teach(self.learner, self.setting, rest)
-        except (FloatingPointError, IndexError):  # a score was not finite, or an index was out of range
+        except (FloatingPointError, IndexError):  # a value or a score was not finite, or an index was out of range
             rows.check(self.setup.features)
+            rows.check_size()
             raise
         finally:
             if counted_out:
@@ -134,8 +135,8 @@ class Trainer:
             raise FloatingPointError(f"Learning diverges at every strength of the path. {_REMEDY}")
 
     def check_finite(self, rows: Rows | None = None) -> None:
-        """Raise unless the state is finite: all of it, or all but that of features that are not in these rows."""
-        if not self.learner.finite(None if rows is None else rows.index):
+        """Raise unless the state is finite; `rows` are those learned from, if they are at hand."""
+        if not self.learner.finite:
             if rows is not None:
                 rows.check_size()
             raise FloatingPointError(f"Learning diverges: a sum of gradients is not finite. {_REMEDY}")
