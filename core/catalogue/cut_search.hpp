@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "base/pack.hpp"
-#include "base/stop.hpp"
 #include "catalogue/projections.hpp"
 
 namespace gossamer {
@@ -87,7 +86,6 @@ double find_cut(std::span<Entry> entries, double radius, double theta) {
   std::minstd_rand random(1);
   double last_square = -1, field = 0;
   for (int round = 0;; ++round) {
-    if (entries.size() > 1 << 16) check_stop();
     const Tally here = tally(std::span<const Entry>(entries), theta);
     const double square = settled.square + here.square;
     const double next = theta + (settled.held_at(theta) + here.held - radius) / square;

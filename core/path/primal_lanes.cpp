@@ -16,14 +16,14 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
-    each(row, true, [&](std::size_t j, double x, std::size_t) {
-      double *w = numbers(j), since = (total_ - *head(j)) * weight(j);
+    each(row, true, [&, total = static_cast<double>(total_)](std::size_t j, double x, std::size_t) {
+      double *w = numbers(j), since = (total - *head(j)) * weight(j);
       const double* strength = strengths_.data();
       side_by_side(m_, [=](std::size_t i) {
         w[i] = soft(w[i], since * strength[i]);
         z[i] += x * w[i];
       });
-      *head(j) = total_;
+      *head(j) = total;
     });
   }
   void learn(const Row& row, const double* slope) override {
