@@ -74,14 +74,14 @@ LaneGroup::LaneGroup(std::unique_ptr<Rule> made, const Setup& of)
   for (const double size : sizes_) largest_size_ = std::max(largest_size_, size);
 }
 
-void LaneGroup::diverge(double weight, double step) const {
+void LaneGroup::diverge(double z, double slope, double weight, double step) const {
   char words[400];
   std::snprintf(
       words, sizeof words,
       "Learning diverges at example %.0f: its score is %.3g and the slope of its loss %.3g (its weight %.3g, its "
       "step %.3g). A smaller step would do, or features, "
       "targets and weights of moderate size.",
-      counts[0] + 1, z_[0], slope_[0], weight, step);
+      counts[0] + 1, z, slope, weight, step);
   throw Diverged(words);
 }
 

@@ -121,7 +121,7 @@ class LaneGroup {
   void count_lanes(double weight, bool scoring);
   bool all_learnable(double by) const;
   void leave_out_lost(double by);
-  [[noreturn]] void diverge(double weight, double step) const;
+  [[noreturn]] void diverge(double z, double slope, double weight, double step) const;
 };
 
 class Learner {

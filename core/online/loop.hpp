@@ -97,7 +97,7 @@ void LaneGroup::run_rows(R& rule, const Examples<T>& examples, const LossCall& l
     } else {
       values_[0] = loss(z, y, slope);
       const double by = std::max(1.0, weight) * std::max(1.0, examples.step[i]);
-      if (!learnable(z, slope, by * largest_size_)) diverge(weight, examples.step[i]);
+      if (!learnable(z, slope, by * largest_size_)) diverge(z[0], slope[0], weight, examples.step[i]);
     }
     counts[0] += 1, counts[1] += weight;
     if (single || !setup.path) {
