@@ -192,6 +192,6 @@ def test_class_weights_that_overflow_are_told():
 
 
 def test_the_error_names_score_slope_weight_and_step():
-    words = r"at example 3: its score is 0 and the slope of its loss -1e\+80 \(its weight 1, its step 0.1\)"
+    words = r"at example 3: its score is 0 and the slope of its loss -1e\+80 \(its weight 1, its step 0.0577\)"
     with pytest.raises(FloatingPointError, match=words):
         gs.OnlineRegressor(method=gs.Fobos(0.1), fit_intercept=False, shuffle=False).fit(np.eye(3), [0.0, 0.0, 1e80])
