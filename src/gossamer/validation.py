@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gossamer import _core
 
 Array = NDArray[Any]
+MOST_STRENGTHS = 1_000_000  # of a path: a mistyped number must not take all memory
 SMALL = 1 << 30  # bytes of memory that are not checked
 FEWER = (
     "Use fewer features: keep the columns that have entries (columns, index = numpy.unique(X.indices, "
@@ -227,9 +228,10 @@ def one_of(word: Any, name: str, words: tuple[str, ...]) -> str:
 def checked_alphas(alphas: Any, least: int = 1) -> int | Array:
     """Return a count of strengths, at least `least`, or the given ones without duplicates, from the largest down."""
     if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
-        if alphas < least:
+        if not least <= alphas <= MOST_STRENGTHS:
             raise ValueError(
-                f"alphas must be at least {least} strengths, or a sequence of strengths; {alphas!r} was given."
+                f"alphas must be {least} to {MOST_STRENGTHS:,} strengths, or a sequence of strengths; "
+                f"{int(alphas) if abs(alphas) < 10**18 else 'far more'} was given."
             )
         return int(alphas)
     if np.ndim(alphas) == 0:

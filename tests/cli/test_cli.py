@@ -112,7 +112,8 @@ def test_path(data, tmp_path, capsys):
     assert whole.alpha_ > whole.alphas_[best]
     assert cli.main(["train", str(data), "-o", str(tmp_path / "default.gsm"), "--path", "8"]) == 0
     assert (tmp_path / "default.gsm").read_bytes() == out.read_bytes()
-    assert cli.main(["train", str(data), "-o", str(out), "--path", "1"]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["train", str(data), "-o", str(out), "--path", "1"])
     assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--alpha", "1"]) == 1
 
 

@@ -19,6 +19,8 @@ _ARRAYS = {"begins": (np.int64,), "ends": (np.int64,), "index": (np.int32,), "va
 
 def check(state: dict[str, Any], prefix: int) -> None:
     """Raise unless the parts of a trainer's state fit each other; at most `prefix` rows decide on the setting."""
+    missing = sorted({"setup", "targets", "decided", "setting", "repeats", "learner", "buffer"} - {*state})
+    _need(not missing, "its content", f"without {', '.join(missing)}", "all of it")
     setup, targets = state["setup"], state["targets"]
     _need(setup.outputs == targets.outputs, "setup", f"{setup.outputs} outputs", f"{targets.outputs}, one per target")
     decided = state["decided"]
