@@ -340,6 +340,11 @@ def start(
         for _ in range(SWEEPS):
             if booster.update_intercept() <= slack:
                 break
+    if not np.isfinite(run.objective()):
+        raise ValueError(
+            f"The mean loss of a model without features is not finite: y is too large, up to {np.abs(y).max():.3g}. "
+            "Scale it such that an error of 1 matters."
+        )
     return run
 
 

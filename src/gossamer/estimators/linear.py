@@ -108,7 +108,8 @@ def has_probabilities(estimator: Any) -> bool:
     """Return True if the loss gives probabilities; raise otherwise."""
     loss = losses.as_loss(estimator.loss)
     if not loss.probabilistic:
-        raise AttributeError(f"{loss.label} does not give probabilities; 'logistic' and 'multinomial' do.")
+        *others, last = [repr(name) for name, make in losses.LOSSES.items() if make().probabilistic]
+        raise AttributeError(f"{loss.label} does not give probabilities; {', '.join(others)} and {last} do.")
     return True
 
 
@@ -194,7 +195,16 @@ def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: tar
         raise ValueError("class_weight is for one label per row; weight the rows of a matrix y by sample_weight.")
     of_class = compute_class_weight(class_weight, classes=coded.classes, y=y, sample_weight=weight)
     factors = of_class[coded.index_of(y)]
-    return factors if weight is None else weight * factors
+    if weight is None:
+        return factors
+    with np.errstate(over="ignore"):
+        product = weight * factors
+    if not np.isfinite(product).all():
+        raise ValueError(
+            f"sample_weight times class_weight is not finite: they are up to {weight.max():.3g} and {factors.max():.3g}. "
+            "Divide sample_weight by its largest value."
+        )
+    return product
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
