@@ -241,7 +241,9 @@ def _add_train(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--alpha", type=_strength, metavar="A", help="learn one model, with this regularization strength")
     p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
-    p.add_argument("--passes", type=_whole(1), default=1, metavar="N", help="number of passes over the data (default 1)")
+    p.add_argument(
+        "--passes", type=_whole(1), default=1, metavar="N", help="number of passes over the data (default 1)"
+    )
     p.add_argument(
         "--holdout",
         type=_fraction,

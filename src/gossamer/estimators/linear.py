@@ -201,8 +201,8 @@ def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: tar
         product = weight * factors
     if not np.isfinite(product).all():
         raise ValueError(
-            f"sample_weight times class_weight is not finite: they are up to {weight.max():.3g} and {factors.max():.3g}. "
-            "Divide sample_weight by its largest value."
+            f"sample_weight times class_weight is not finite: they are up to {weight.max():.3g} and "
+            f"{factors.max():.3g}. Divide sample_weight by its largest value."
         )
     return product
 

@@ -48,7 +48,7 @@ def _check_options(kind: str, options: dict[str, Any]) -> None:
     for name in options:
         if name not in OPTIONS[kind]:
             having = [other for other, names in OPTIONS.items() if name in names]
-            instead = f"is for {' and '.join(having)}" if having else "is unknown"
+            instead = f"is for {', '.join(having)}" if having else "is unknown"
             raise OptionError(f"The option {name} {instead}; {kind} has {', '.join(OPTIONS[kind])}.")
 
 

@@ -50,9 +50,11 @@ class Columns:
         there = set(names)
         for name in needed:
             if name not in there:
-                raise ReadError(f"{where}: there is no column {name!r};{_nearest(name, names)} there are {_some(names)}.")
-        self._refuse_two_roles(where)
+                raise ReadError(
+                    f"{where}: there is no column {name!r};{_nearest(name, names)} there are {_some(names)}."
+                )
         if self.numbers is None:
+            self._refuse_two_roles(where)
             taken = {self.target, self.weight, *self.ignore, *self.categories}
             free = [name for name in names if name not in taken]
             numbers = {name for name in free if is_number(name)}
@@ -62,13 +64,12 @@ class Columns:
                 raise ReadError(f"{where}: no column is left to learn from; there are {_some(names)}.")
 
     def _refuse_two_roles(self, where: str) -> None:
-        roles = {"the target": [self.target], "the weight": [self.weight], "a category": self.categories}
-        found: dict[str | None, str] = {}
-        for role, names in (roles | {"a column to ignore": self.ignore}).items():
-            for name in {*names} - {None}:
-                if name in found:
-                    raise ReadError(f"{where}: column {name!r} cannot be {found[name]} and {role} at once.")
-                found[name] = role
+        roles = [(self.target, "the target"), (self.weight, "the weight")]
+        roles += [(name, "a category") for name in self.categories] + [(name, "ignored") for name in self.ignore]
+        found: dict[str, str] = {}
+        for name, role in roles:
+            if name is not None and found.setdefault(name, role) != role:
+                raise ReadError(f"{where}: column {name!r} cannot be both {found[name]} and {role}; choose one.")
 
     @property
     def first(self) -> int:
