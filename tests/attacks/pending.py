@@ -8,8 +8,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-PENDING: dict[str, str] = {
-}
+PENDING: dict[str, str] = {}
 
 
 def remove(names: list[str]) -> None:

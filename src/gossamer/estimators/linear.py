@@ -137,7 +137,8 @@ def accepted(estimator: Any, X: Any, y: Any = "no_validation", *, accept_sparse:
         y = sparse_matrix(y, "y").toarray() if sp.issparse(y) else y
         options["y_numeric"] = is_regressor(estimator)
         options["multi_output"] = True
-    return validate_data(estimator, X, y, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], **options)
+    with np.errstate(invalid="ignore"):  # its sums of numbers near 1e308 may be ∞ − ∞; it then looks at each of them
+        return validate_data(estimator, X, y, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], **options)
 
 
 def checked(estimator: Any, X: Any, y: Any, accept_sparse: Any) -> tuple[Any, Array]:
