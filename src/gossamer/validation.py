@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gossamer import _core
 
 Array = NDArray[Any]
+MOST_STRENGTHS = 1_000_000  # of a path: a mistyped number must not take all memory
 SMALL = 1 << 30  # bytes of memory that are not checked
 FEWER = (
     "Use fewer features: keep the columns that have entries (columns, index = numpy.unique(X.indices, "
@@ -227,11 +228,13 @@ def one_of(word: Any, name: str, words: tuple[str, ...]) -> str:
 def checked_alphas(alphas: Any, least: int = 1) -> int | Array:
     """Return a count of strengths, at least `least`, or the given ones without duplicates, from the largest down."""
     if isinstance(alphas, (int, np.integer)) and not isinstance(alphas, bool):
-        if alphas < least:
+        count = int(alphas)
+        if not least <= count <= MOST_STRENGTHS:
             raise ValueError(
-                f"alphas must be at least {least} strengths, or a sequence of strengths; {alphas!r} was given."
+                f"alphas must be {least} to {MOST_STRENGTHS:,} strengths, or a sequence of strengths; "
+                f"{count if abs(count) < 10**18 else 'a number beyond 10^18'} was given."
             )
-        return int(alphas)
+        return count
     if np.ndim(alphas) == 0:
         raise ValueError(f"alphas must be a whole number or a sequence of strengths; {alphas!r} was given.")
     given = floats(alphas, "alphas", ndim=(1,)).astype(np.float64)

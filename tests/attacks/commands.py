@@ -53,30 +53,30 @@ def usage_rows() -> list[Row]:
 
 
 OPTIONS: dict[str, tuple[list[str], Any]] = {
-    "passes of 0": (["--passes", "0"], exits(1, "passes")),
-    "passes of -1": (["--passes", "-1"], exits(1, "passes")),
-    "holdout of 1": (["--holdout", "1"], exits(1, "holdout")),
-    "holdout of nan": (["--holdout", "nan"], exits(1, "holdout")),
-    "alpha of -1": (["--alpha", "-1"], exits(1, "alpha")),
-    "alpha of nan": (["--alpha", "nan"], exits(1, "alpha")),
-    "alpha of inf": (["--alpha", "inf"], exits(1, "alpha")),
-    "alpha of 1e400": (["--alpha", "1e400"], exits(1, "alpha")),
+    "passes of 0": (["--passes", "0"], exits(2, "--passes")),
+    "passes of -1": (["--passes", "-1"], exits(2, "--passes")),
+    "holdout of 1": (["--holdout", "1"], exits(2, "--holdout")),
+    "holdout of nan": (["--holdout", "nan"], exits(2, "--holdout")),
+    "alpha of -1": (["--alpha", "-1"], exits(2, "--alpha")),
+    "alpha of nan": (["--alpha", "nan"], exits(2, "--alpha")),
+    "alpha of inf": (["--alpha", "inf"], exits(2, "--alpha")),
+    "alpha of 1e400": (["--alpha", "1e400"], exits(2, "--alpha")),
     "alpha of 1e308": (["--alpha", "1e308"], EITHER),
-    "a path of 1": (["--path", "1"], exits(1, "path")),
-    "a path of -3": (["--path", "-3"], exits(1, "path")),
-    "a path of 10^12": (["--path", "1000000000000"], exits(1)),
-    "a path of 10^400": (["--path", HUGE], exits(1)),
+    "a path of 1": (["--path", "1"], exits(2, "--path")),
+    "a path of -3": (["--path", "-3"], exits(2, "--path")),
+    "a path of 10^12": (["--path", "1000000000000"], exits(2, "--path")),
+    "a path of 10^400": (["--path", HUGE], exits(2, "--path")),
     "alpha and a path": (["--alpha", "1", "--path", "3"], exits(1, "path")),
-    "features of -1": (["--features", "-1"], exits(1, "features")),
-    "features of 0": (["--features", "0"], exits(1, "feature")),
+    "features of -1": (["--features", "-1"], exits(2, "--features")),
+    "features of 0": (["--features", "0"], exits(2, "--features")),
     "features of 2": (["--features", "2"], exits(1, "feature")),
-    "features of 10^12": (["--features", "1000000000000"], exits(1)),
-    "features of 10^400": (["--features", HUGE], exits(1)),
-    "max-features of -1": (["--max-features", "-1"], exits(1)),
-    "max-features of 0": (["--max-features", "0"], exits(1)),
+    "features of 10^12": (["--features", "1000000000000"], exits(2, "--features")),
+    "features of 10^400": (["--features", HUGE], exits(2, "--features")),
+    "max-features of -1": (["--max-features", "-1"], exits(2, "--max-features")),
+    "max-features of 0": (["--max-features", "0"], exits(2, "--max-features")),
     "max-features of 10^400": (["--max-features", HUGE], EITHER),
-    "every of 0": (["--checkpoint", "c", "--every", "0"], exits(1, "rows")),
-    "every of -1": (["--checkpoint", "c", "--every", "-1"], exits(1, "rows")),
+    "every of 0": (["--checkpoint", "c", "--every", "0"], exits(2, "--every")),
+    "every of -1": (["--checkpoint", "c", "--every", "-1"], exits(2, "--every")),
     "every of 10^400": (["--checkpoint", "c", "--every", HUGE], EITHER),
     "a loss that is unknown": (["--loss", "log_loss"], exits(1, "logistic")),
     "a loss of scikit-learn": (["--loss", "modified_huber"], exits(1, "loss")),
@@ -96,7 +96,7 @@ OPTIONS: dict[str, tuple[list[str], Any]] = {
     "on-error without a file": (["--on-error", "quarantine"], exits(1, "quarantine")),
     "on-error that is unknown": (["--on-error", "pray"], exits(1, "on-error")),
     "a quarantine that is a folder": (["--on-error", "quarantine", "/"], exits(1)),
-    "bits for svmlight": (["--bits", "5"], Either((exits(0), exits(1, "bits")))),
+    "bits for svmlight": (["--bits", "5"], exits(2, "svmlight", "bits")),
     "a report in a folder that is not there": (["--report", "no/where.html"], exits(1, "no/where")),
 }
 
@@ -106,18 +106,21 @@ def option_rows() -> list[Row]:
     tables: dict[str, tuple[list[str], Any]] = {
         "a target that is not there": (["--target", "price"], exits(1, "price")),
         "a weight that is not there": (["--weight", "heavy"], exits(1, "heavy")),
-        "a weight that is the target": (["--weight", "y"], EITHER),
+        "a weight that is the target": (["--weight", "y"], exits(1, "target")),
         "a weight of words": (["--weight", "color"], exits(1)),
         "a category that is not there": (["--categories", "shape"], exits(1, "shape")),
-        "a column to leave out that is not there": (["--ignore", "shape"], EITHER),
-        "all columns left out": (["--ignore", "x,color"], EITHER),
+        "a column to leave out that is not there": (["--ignore", "shape"], exits(1, "shape")),
+        "all columns left out": (["--ignore", "x,color"], exits(1, "column")),
+        "a column to leave out with a slip": (["--ignore", "colour"], exits(1, "'color'")),
+        "a column to leave out that is a category": (["--ignore", "color", "--categories", "color"], exits(1, "color")),
+        "a target to leave out": (["--target", "y", "--ignore", "y"], exits(1, "'y'")),
         "a delimiter of two characters": (["--delimiter", "ab"], exits(1, "delimiter")),
         "a delimiter that is empty": (["--delimiter", ""], exits(1, "delimiter")),
         "a delimiter that is a quote": (["--delimiter", '"'], exits(1)),
         "a delimiter that is a line end": (["--delimiter", "\n"], exits(1)),
         "bits of 0": (["--bits", "0"], Either((exits(0), exits(1, "bits")))),
-        "bits of 31": (["--bits", "31"], exits(1, "bits")),
-        "bits of -1": (["--bits", "-1"], exits(1, "bits")),
+        "bits of 31": (["--bits", "31"], exits(2, "--bits")),
+        "bits of -1": (["--bits", "-1"], exits(2, "--bits")),
         "bits of 30 in 700 MB": (["--bits", "30"], Either((exits(0), exits(1, "bits", "memory")))),
     }
     for kind, (words, must) in tables.items():
@@ -190,9 +193,9 @@ def output_rows() -> list[Row]:
         Row("train -o a name with a NUL", lambda: train_to("a\x00b"), exits(1)),
         Row("train -o the data", lambda: train_to("a.svm"), EITHER),
         Row("predict -o in a folder that is not there", lambda: predict("-o", "no/p.tsv"), exits(1, "no")),
-        Row("predict -o /dev/full", lambda: predict("-o", "/dev/full"), exits(1, "space")),
+        Row("predict -o /dev/full", lambda: predict("-o", "/dev/full"), exits(1, "device")),
         Row("predict --proba of a model without probabilities", predict_hinge, exits(1, "probabilit")),
-        Row("inspect --top -5", lambda: run("inspect", model_file(), "--top", "-5"), EITHER),
+        Row("inspect --top -5", lambda: run("inspect", model_file(), "--top", "-5"), exits(2, "--top")),
         Row("inspect --top 10^400", lambda: run("inspect", model_file(), "--top", HUGE), EITHER),
     ]
     return rows
@@ -341,7 +344,7 @@ def export_rows() -> list[Row]:
         Row("SQL: an unknown layout", lambda: exports.to_sql(named_model("a"), layout="round"), raises(ValueError)),
     ]
     for name in KEYWORDS:
-        must = exits(1, "name")
+        must = exits(1, "name", "cannot be called")
         rows.append(
             Row(
                 f"C: a function named {name!r}",

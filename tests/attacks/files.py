@@ -306,7 +306,7 @@ def folder_rows() -> list[Row]:
         Row(
             "data that changed before the checkpoint",
             partial(resumed_after, lambda t: "1 1:9\n" + t),
-            exits(1, "chang"),
+            exits(1, "is not the file"),
         ),
         Row("data that is shorter than at the checkpoint", partial(resumed_after, lambda t: t[:40]), exits(1)),
         Row(

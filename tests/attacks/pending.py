@@ -8,23 +8,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-PENDING: dict[str, str] = {
-    "fit BoostingClassifier with weights 1e308": "what is not finite is not noticed",
-    "fit BoostingRegressor on y with 1e308": "not mended yet",
-    "state of a trainer: no learner": "the state of a learner is not validated",
-    "data that changed before the checkpoint": "the error is not a sentence",
-    "train: a path of 10^400": "the error is not a sentence",
-    "train: features of 10^400": "the error is not a sentence",
-    "train: bits for svmlight": "the error is not a sentence",
-    "C: a function named 'while'": "the export accepts names that cannot be right",
-    "C: a function named 'int'": "the export accepts names that cannot be right",
-    "C: a function named '_Bool'": "the export accepts names that cannot be right",
-    "C: a function named 'double'": "the export accepts names that cannot be right",
-    "C: a function named 'exp'": "the export accepts names that cannot be right",
-    "Ctrl-C: a process 100 ms old": "sometimes: Ctrl-C while starting prints a traceback",
-    "Ctrl-C: a process 200 ms old": "sometimes: Ctrl-C while starting prints a traceback",
-    "Ctrl-C: a process 350 ms old": "sometimes: Ctrl-C while starting prints a traceback",
-}
+PENDING: dict[str, str] = {}
 
 
 def remove(names: list[str]) -> None:

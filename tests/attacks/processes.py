@@ -206,7 +206,8 @@ def stops(work: Callable[[], Any], after: float = 0.4) -> None:
 def slow(name: str) -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(4000, 120))
-    y = (X[:, 0] > 0).astype(int) if "Classifier" in name else X[:, 0] * 1e4
+    y = X[:, 0] + random.normal(size=len(X))
+    y = (y > 0).astype(int) if "Classifier" in name else y * 1e4
     settings: dict[str, Any] = {}
     if name.startswith("Online"):
         settings = {"max_passes": 100_000, "tol": None}
@@ -217,6 +218,8 @@ def slow(name: str) -> None:
             "max_iter": 10**9,
             "loss": "hinge" if "Classifier" in name else "quantile",
         }
+    elif name.startswith("Batch"):
+        settings = {"alphas": 400, "alpha_min_ratio": 1e-6, "tol": 1e-12}
     elif name.startswith("Boosting"):
         settings = {"max_rounds": 10**6} if "max_rounds" in ESTIMATORS[name]().get_params() else {}
     known = ESTIMATORS[name]().get_params()
@@ -227,17 +230,26 @@ def slow_train(*options: str) -> None:
     run("train", write(svmlight(2000), "a.svm"), "-o", "m.gsm", "-q", "--passes", "100000", *options)
 
 
+# What the installed command `gossamer` runs. While the interpreter itself starts, Ctrl-C is not ours to handle: the
+# first call after `command` has taken care of it says that our code runs.
+PROGRAM = "from gossamer.cli.start import command; command()"
+TOLD = f"import gc, os; gc.set_threshold = lambda _: os.write(1, b'.'); {PROGRAM}"
+
+
 def real_process(after: float, *words: str) -> None:
-    """Ctrl-C in a process of its own: exit code 130 and no traceback, however early."""
+    """Ctrl-C in a process of its own: exit code 130 and at most one line, however early."""
     write(svmlight(2000), "a.svm")
-    program = "from gossamer.cli.arguments import command; command()"
-    command = [sys.executable, "-c", program, *words]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.PIPE)
+    command = [sys.executable, "-c", TOLD, *words]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
+    process = subprocess.Popen(command, env=usual, **pipes)
+    assert process.stdout is not None
+    assert process.stdout.read(1) == b"."
     time.sleep(after)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
-    assert b"Traceback" not in errors, errors.decode()
-    assert process.returncode in (130, 0, -2), process.returncode
+    assert process.returncode == 130, process.returncode
+    assert errors in (b"", b"interrupted\n"), errors.decode()
 
 
 def interrupt_rows() -> list[Row]:
@@ -265,7 +277,7 @@ def interrupt_rows() -> list[Row]:
             SOUND,
             5.0,
         )
-        for after in (0.1, 0.2, 0.35)
+        for after in (0.0, 0.1, 0.2, 0.35)
     ]
     return rows
 
@@ -348,10 +360,9 @@ def two_on_one_folder() -> None:
     """A second run on a checkpoint folder that is in use is refused, or both end well."""
     command = stopped("--alpha", "0.01")
     assert checkpoint().exists()
-    program = "from gossamer.cli.arguments import command; command()"
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", program, *command[:3], f"m{i}.gsm", *command[4:]], stderr=subprocess.PIPE
+            [sys.executable, "-c", PROGRAM, *command[:3], f"m{i}.gsm", *command[4:]], stderr=subprocess.PIPE
         )
         for i in range(3)
     ]
@@ -369,15 +380,15 @@ def closed_pipe() -> None:
     """The reader of the predictions goes away: exit without a traceback."""
     model_file()
     write(table(60_000), "big.csv")
-    program = "from gossamer.cli.arguments import command; command()"
-    command = [sys.executable, "-c", program, "predict", "m.gsm", "big.csv"]
+    command = [sys.executable, "-c", PROGRAM, "predict", "m.gsm", "big.csv"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.readline()
     process.stdout.close()
-    assert b"Traceback" not in process.stderr.read()
-    process.wait(timeout=30)
+    words = process.stderr.read().decode()
+    code = process.wait(timeout=30)
+    assert (code, words) == (1, ""), (code, words)
 
 
 def diverging(name: str, **settings: Any) -> None:

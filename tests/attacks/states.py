@@ -117,8 +117,8 @@ def learner_state(change: Callable[[dict[str, Any]], None]) -> Callable[[dict[st
     return changed
 
 
+PARTS = ["method", "penalty", "strategy", "targets", "setup", "setting", "learner", "decided", "buffer", "repeats"]
 ATTRIBUTES = {
-    "no learner": lambda s: s.pop("learner"),
     "an empty learner": setting("learner", {}),
     "a learner that is a list": setting("learner", [1, 2]),
     "a vector of integers": learner_state(lambda s: s.update(levels=np.arange(D))),
@@ -141,9 +141,17 @@ ATTRIBUTES = {
 def attribute_rows() -> list[Row]:
     types = (ValueError, TypeError, KeyError, AttributeError, MemoryError)
     must = Either((raises(types), REFUSED_OR_SOUND))
-    return [
+    rows = [
         Row(f"state of a trainer: {kind}", partial(with_state, change), must) for kind, change in ATTRIBUTES.items()
     ]
+    for name in PARTS:
+        lacks = raises(ValueError, f"without {name}")
+        rows.append(Row(f"state of a trainer: no {name}", partial(with_state, partial(without, name)), lacks))
+    return rows
+
+
+def without(name: str, state: dict[str, Any]) -> None:
+    del state[name]
 
 
 def damaged(change: Callable[[bytes], bytes]) -> None:

@@ -187,3 +187,22 @@ def test_bad_data_is_refused():
     with pytest.raises(ValueError, match="not one of the classes"):
         model.fit(X, y, validation=(X, np.full(len(y), "eggs")))
     assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("size", [1e-200, 2.0**900, 1e308])
+def test_only_the_ratios_of_weights_count(size):
+    X, y = data(n=100)
+    shares = np.random.default_rng(0).uniform(0.1, 1.0, len(y))
+    one = gs.BoostingClassifier(alpha=0.01, tol=1e-6).fit(X, y, sample_weight=shares)
+    other = gs.BoostingClassifier(alpha=0.01, tol=1e-6).fit(X, y, sample_weight=shares * size)
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=1e-6)
+
+
+def test_numbers_beyond_all_bounds_are_refused():
+    X, y = data("regression", n=100)
+    with pytest.raises(ValueError, match=r"not finite: y is too large, up to 1e\+308"):
+        gs.BoostingRegressor().fit(X, np.where(y > 0, 1e308, -1e308))
+    X, y = data(n=100)
+    with pytest.raises(ValueError, match="sample_weight times class_weight is not finite"):
+        gs.BoostingClassifier(class_weight=dict.fromkeys(set(y), 10.0)).fit(X, y, sample_weight=np.full(len(y), 1e308))

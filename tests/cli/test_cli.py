@@ -112,7 +112,8 @@ def test_path(data, tmp_path, capsys):
     assert whole.alpha_ > whole.alphas_[best]
     assert cli.main(["train", str(data), "-o", str(tmp_path / "default.gsm"), "--path", "8"]) == 0
     assert (tmp_path / "default.gsm").read_bytes() == out.read_bytes()
-    assert cli.main(["train", str(data), "-o", str(out), "--path", "1"]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["train", str(data), "-o", str(out), "--path", "1"])
     assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--alpha", "1"]) == 1
 
 
@@ -308,12 +309,9 @@ WRONG = {
     "code": (["train", "DATA", "-o", "m", "--penalty", "l1(__import__('os'))"], "malformed"),
     "nothing": (["train", "DATA", "-o", "m", "--penalty", "(("], "A penalty is a name"),
     "pair": (["train", "DATA", "-o", "m", "--penalty", "l2", "--method", "ftrl"], "FTRL cannot handle L2"),
-    "passes": (["train", "DATA", "-o", "m", "--passes", "0"], "--passes must be 1 or more"),
-    "holdout": (["train", "DATA", "-o", "m", "--holdout", "1"], "--holdout must be a fraction"),
     "classes": (["train", "DATA", "-o", "m", "--classes", "1,2"], "label -1.0, which is not one of"),
     "no model": (["inspect", "DATA"], "this is not a file of gossamer"),
     "path": (["train", "DATA", "-o", "m", "--path", "4", "--penalty", "l1_ball"], "on a path"),
-    "alpha": (["train", "DATA", "-o", "m", "--alpha", "-1"], "alpha"),
     "max": (["train", "DATA", "-o", "m", "--max-features", "5"], "beyond max_features"),
     "features": (["train", "DATA", "-o", "m", "--features", "5"], "The number of features is 5"),
 }
@@ -325,6 +323,35 @@ def test_what_is_wrong_is_said(data, tmp_path, monkeypatch, capsys, command, wor
     assert cli.main([str(data) if word == "DATA" else word for word in command]) == 1
     assert words in capsys.readouterr().err
     assert not (tmp_path / "m").exists()
+
+
+VALUES = {  # just outside what each option takes
+    "--passes": ("0", "-1", "1.5", "two"),
+    "--holdout": ("1", "-0.1", "nan", "half"),
+    "--alpha": ("-1", "nan", "inf", "1e400", "strong"),
+    "--path": ("1", "1000001", "9" * 400, "9" * 5000),
+    "--features": ("0", "2147483648", "9" * 400),
+    "--max-features": ("0", "-5"),
+    "--every": ("0",),
+    "--bits": ("-1", "31"),
+}
+
+
+@pytest.mark.parametrize(("option", "value"), [(option, value) for option in VALUES for value in VALUES[option]])
+def test_a_wrong_value_ends_with_two(option, value, data, tmp_path, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["train", str(data), "-o", str(tmp_path / "m"), f"{option}={value}"])
+    assert caught.value.code == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert f"argument {option}: " in told
+    assert " is needed; '" in told
+    assert len(told) < 200
+    assert not (tmp_path / "m").exists()
+
+
+def test_an_option_of_another_format_ends_with_two(data, tmp_path, capsys):
+    assert cli.main(["train", str(data), "-o", str(tmp_path / "m"), "--bits", "5"]) == 2
+    assert "The option bits is for vw, csv, arrow" in capsys.readouterr().err
 
 
 def test_a_wrong_command_ends_with_two(capsys):

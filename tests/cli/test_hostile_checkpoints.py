@@ -354,7 +354,7 @@ def test_nothing_is_changed_by_a_checkpoint_that_is_refused(stopped, tmp_path):
         gs.source("a.svm"),
     )
     before, base = dict(stream.__dict__), source.base
-    with pytest.raises(file_format.FileError, match="number of rows that decided on the step"):
+    with pytest.raises(file_format.FileError, match="decided is x, and a whole number"):
         checkpoint.resume(stream, source)
     assert stream.__dict__ == before
     assert source.base == base

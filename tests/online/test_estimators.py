@@ -118,6 +118,12 @@ def test_probabilities_of_the_exponential_loss():
 def test_no_probabilities_from_a_hinge(loss):
     model = classifier(loss=loss).fit(X, TWO)
     assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError) as refusal:
+        model.predict_proba(X)
+    words = str(refusal.value.__cause__)
+    able = [name for name, make in gs.losses.LOSSES.items() if make().probabilistic]
+    assert all(repr(name) in words for name in able)
+    assert "exponential" in able
     assert not hasattr(model, "predict_log_proba")
 
 

@@ -206,3 +206,12 @@ def test_a_strength_that_is_not_there():
     path = gs.OnlineClassifierCV([0.1, 0.01]).fit(X, LOGISTIC.y)
     with pytest.raises(ValueError, match=r"alpha=0.02 is not on the path; the nearest is 0.01"):
         path.at(0.02)
+
+
+@pytest.mark.parametrize("alphas", [0, 1_000_001, 10**400])
+@pytest.mark.parametrize("name", ["OnlineRegressorCV", "BatchRegressorCV"])
+def test_a_number_of_strengths_out_of_range(name, alphas):
+    with pytest.raises(
+        ValueError, match=r"alphas must be \d to 1,000,000 strengths, or a sequence of strengths; .{1,30} was"
+    ):
+        getattr(gs, name)(alphas=alphas).fit(np.eye(20), np.arange(20.0))

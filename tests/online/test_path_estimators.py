@@ -93,7 +93,7 @@ def test_nothing_is_there_before_fit():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"alphas": 1}, "at least 2"),
+        ({"alphas": 1}, "2 to 1,000,000 strengths"),
         ({"alphas": []}, "at least one strength"),
         ({"alphas": [0.1, -1.0]}, "must not be negative"),
         ({"alphas": [0.1, np.nan]}, "must be finite"),

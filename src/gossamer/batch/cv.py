@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from collections.abc import Sequence
@@ -286,7 +287,8 @@ class _CrossValidated(_Batch):
     def _fit_path(self, X: Any, y: Any, sample_weight: Any) -> Any:
         select = _select(self.select, self.rule)
         given = X, y
-        objective, coded, (X, y, weight, some) = self._objective(X, y, sample_weight, 1.0)
+        new = copy.copy(self)  # it learns: if anything raises, the estimator is unchanged
+        objective, coded, (X, y, weight, some) = new._objective(X, y, sample_weight, 1.0)
         strengths = _grid(self.alphas, objective, self.alpha_min_ratio)
         stratified = coded.classes is not None and coded.kind != "multilabel"
         if some is None or self.cv is None or isinstance(self.cv, int):
@@ -314,22 +316,23 @@ class _CrossValidated(_Batch):
             complete = False
         strengths = strengths[: len(solutions)]
         path = _gathered(objective, strengths, kept, solutions)
-        self._targets = coded
-        self.alphas_, self.path_nonzeros_ = strengths, path.nonzeros
-        self.path_loss_, self.path_loss_se_ = _mean_and_error(found, len(strengths))
+        new._targets = coded
+        new.alphas_, new.path_nonzeros_ = strengths, path.nonzeros
+        new.path_loss_, new.path_loss_se_ = _mean_and_error(found, len(strengths))
         best = len(strengths) - 1  # where no fold was complete
         if found:
-            best = selected(select, self.path_loss_, np.nan_to_num(self.path_loss_se_), self.path_nonzeros_)
-        self.alpha_ = float(strengths[best])
-        self.coef_path_, self.intercept_path_ = path.coefs, path.intercepts
+            best = selected(select, new.path_loss_, np.nan_to_num(new.path_loss_se_), new.path_nonzeros_)
+        new.alpha_ = float(strengths[best])
+        new.coef_path_, new.intercept_path_ = path.coefs, path.intercepts
         W = solutions[best].W
         if kept is not None:
             W = np.zeros((objective.features, objective.outputs))
             W[kept] = solutions[best].W
-        self._show(solutions[best], coef_of(objective, W))
+        new._show(solutions[best], coef_of(objective, W))
         if not complete:
             chosen = f"chosen by {len(found)} of {len(folds)} folds" if found else "the smallest that was solved"
             warnings.warn(f"Interrupted: alpha_ is {chosen}.", stacklevel=3)
+        self._become(new)
         tasks.finish()
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any
 
@@ -95,7 +96,8 @@ class _Batch(Linear):
         return objective, coded, (X, y, weight, some)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        objective, coded, _ = self._objective(X, y, sample_weight, number(self.alpha, "alpha", least=0))
+        new = copy.copy(self)  # it learns: if anything raises, the estimator is unchanged
+        objective, coded, _ = new._objective(X, y, sample_weight, number(self.alpha, "alpha", least=0))
         solver = solvers.resolve(self.solver, objective)
         shape = (objective.features, objective.outputs)
         start = self._weights(objective.columns) if self.warm_start and hasattr(self, "coef_") else None
@@ -117,10 +119,16 @@ class _Batch(Linear):
             report=report if self.verbose or tasks.heard else None,
         )
         warn_if_short(solution, objective, self.tol)
-        self._targets = coded
-        self._show(solution, coef_of(objective, solution.W))
+        new._targets = coded
+        new._show(solution, coef_of(objective, solution.W))
+        self._become(new)
         tasks.finish()
         return self
+
+    def _become(self, new: _Batch) -> None:
+        """Take over what a copy has learned."""
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(new.__dict__)
 
     def _show(self, solution: Solution, coef: Any) -> None:
         self.__dict__.update(_shown(self._targets, coef, solution.intercept))

@@ -71,6 +71,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
         weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
+        weight = None if weight is None else _moderate(weight)
         columns = X.shape[1] if isinstance(kind, kinds.ColumnFeatures) else None
         shape = rounds.shape(self.bound, coded.loss, penalty, self.order, columns)
         watch = None if validation is None else new._watch(coded, *_pair(validation))
@@ -198,6 +199,11 @@ def _single_labels(coded: targets.Targets, encoded: Array) -> Array | None:
     if coded.kind == "binary":
         return (encoded[:, 0] > 0).astype(np.intp)
     return np.argmax(encoded, axis=1) if coded.kind == "one_vs_rest" else None
+
+
+def _moderate(weight: Array) -> Array:
+    """Return the weights, divided by a power of 2 if sums of them could overflow: only their ratios count."""
+    return weight if weight.max() < 1e100 else np.ldexp(weight, -int(np.frexp(weight.max())[1]))
 
 
 def _pair(validation: Any) -> tuple[Any, Any]:

@@ -335,6 +335,11 @@ def start(
     )
     slack = tol * (strength or 1e-3 * total)
     run = Run(booster, slack=slack, total=total, outputs=outputs, **known)
+    if not np.isfinite(run.objective()):
+        raise ValueError(
+            f"The mean loss of the empty model is not finite: y is too large, up to {np.abs(y).max():.3g}. "
+            "Scale it such that an error of 1 matters."
+        )
     if run.fit_intercept:
         booster.set_intercept(loss.best_constant(y, outputs, np.ones(n) if weights is None else weights))
         for _ in range(SWEEPS):

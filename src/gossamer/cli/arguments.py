@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import gossamer
@@ -29,7 +31,45 @@ exit codes: 0 success, 1 invalid data or model, 2 usage error, 130 interrupted
 """
 
 
-OK, FAILED = 0, 1  # argparse exits with 2
+OK, FAILED, USAGE = 0, 1, 2  # argparse exits with 2 too
+
+
+def _whole(least: int, most: float = math.inf) -> Callable[[str], int]:
+    """Return the type of an option that is a whole number within bounds."""
+
+    def parsed(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:  # a word, or thousands of digits
+            value = None
+        if value is None or not least <= value <= most:
+            bounds = f"from {least} to {most:,.0f}" if most < math.inf else f"of {least} or more"
+            raise argparse.ArgumentTypeError(f"a whole number {bounds} is needed; {_short(text)} was given")
+        return value
+
+    return parsed
+
+
+def _fraction(text: str) -> float:
+    return _real(text, lambda value: 0 <= value < 1, "a fraction from 0 to below 1")
+
+
+def _strength(text: str) -> float:
+    return _real(text, lambda value: 0 <= value < math.inf, "a finite number of 0 or more")
+
+
+def _real(text: str, right: Callable[[float], bool], needed: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not right(value):
+        raise argparse.ArgumentTypeError(f"{needed} is needed; {_short(text)} was given")
+    return value
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:20]}…{text[-10:]}")
 
 
 def train(options: argparse.Namespace) -> int:
@@ -145,7 +185,7 @@ def _add_reading(parser: argparse.ArgumentParser, everything: bool) -> None:
         help="what to do with invalid lines: stop (default), skip, or quarantine FILE",
     )
     group.add_argument(
-        "--max-features", type=int, metavar="N", help="reject rows with a larger feature number (default 2^26)"
+        "--max-features", type=_whole(1), metavar="N", help="reject rows with a larger feature number (default 2^26)"
     )
     if everything:
         group.add_argument(
@@ -155,7 +195,7 @@ def _add_reading(parser: argparse.ArgumentParser, everything: bool) -> None:
         )
         group.add_argument(
             "--bits",
-            type=int,
+            type=_whole(0, 30),
             metavar="B",
             help="hash names into 2^B features (default 18; vw: 0 for exact names)",
         )
@@ -187,7 +227,10 @@ def _add_train(p: argparse.ArgumentParser) -> None:
     p.add_argument("--loss", default="logistic", help="such as logistic, squared, 'huber(delta=2)' (default logistic)")
     p.add_argument("--penalty", default="l1", help="such as l1, group_l2, 'elastic_net(l1_ratio=0.5)' (default l1)")
     p.add_argument(
-        "--path", type=int, metavar="N", help="learn N regularization strengths in one pass and keep one (default 16)"
+        "--path",
+        type=_whole(2, 1_000_000),
+        metavar="N",
+        help="learn N regularization strengths in one pass and keep one (default 16)",
     )
     p.add_argument(
         "--select",
@@ -196,12 +239,14 @@ def _add_train(p: argparse.ArgumentParser) -> None:
         help="the strength to keep: the lowest loss, or the sparsest model within one standard error of it "
         "(default sparsest)",
     )
-    p.add_argument("--alpha", type=float, metavar="A", help="learn one model, with this regularization strength")
+    p.add_argument("--alpha", type=_strength, metavar="A", help="learn one model, with this regularization strength")
     p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
-    p.add_argument("--passes", type=int, default=1, metavar="N", help="number of passes over the data (default 1)")
+    p.add_argument(
+        "--passes", type=_whole(1), default=1, metavar="N", help="number of passes over the data (default 1)"
+    )
     p.add_argument(
         "--holdout",
-        type=float,
+        type=_fraction,
         default=0.0,
         metavar="FRACTION",
         help="fraction of the rows to keep out of training and test on",
@@ -210,13 +255,22 @@ def _add_train(p: argparse.ArgumentParser) -> None:
     p.add_argument("--no-intercept", action="store_true", help="learn no intercept")
     p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
     p.add_argument("--grow", action="store_true", help="add new classes when they appear")
-    p.add_argument("--features", type=int, metavar="N", help="the number of features (default: found in the data)")
+    p.add_argument(
+        "--features",
+        type=_whole(1, 2**31 - 1),
+        metavar="N",
+        help="the number of features (default: found in the data)",
+    )
     p.add_argument("--report", metavar="FILE.html", help="also write a report on the training and the model")
     p.add_argument(
         "--checkpoint", metavar="DIR", help="save the state in this folder, and resume from it after a crash"
     )
     p.add_argument(
-        "--every", type=int, default=100_000, metavar="N", help="number of rows between checkpoints (default 100000)"
+        "--every",
+        type=_whole(1),
+        default=100_000,
+        metavar="N",
+        help="number of rows between checkpoints (default 100000)",
     )
     _add_reading(p, everything=True)
     _add_output(p)
@@ -234,7 +288,7 @@ def _add_predict(p: argparse.ArgumentParser) -> None:
 
 def _add_inspect(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL")
-    p.add_argument("--top", type=int, default=20, metavar="N", help="number of features to show (default 20)")
+    p.add_argument("--top", type=_whole(0), default=20, metavar="N", help="number of features to show (default 20)")
     _add_output(p)
 
 
@@ -303,11 +357,11 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return FAILED
-    except (ValueError, OSError, ImportError, MemoryError, FloatingPointError) as error:
+    except (ValueError, OSError, ImportError, MemoryError, FloatingPointError, sources.OptionError) as error:
         words = str(error) or type(error).__name__
         if getattr(options, "json", False):
             import json
 
             print(json.dumps({"error": words}))
         sys.stderr.write(f"gossamer {options.command}: {words}\n")
-        return FAILED
+        return USAGE if isinstance(error, sources.OptionError) else FAILED

@@ -23,7 +23,6 @@ from gossamer.online.stream import Problem, Streaming, as_classes
 from gossamer.registry import Registry
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
-from gossamer.validation import number
 
 STRENGTHS = 16  # strengths of a path
 ALPHA = 1e-5  # the strength where there is no path
@@ -60,10 +59,6 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
     auto = options.method == "auto"
     loss = part(options.loss, losses.LOSSES)
     method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.METHODS)
-    if options.passes < 1:
-        raise ValueError(f"--passes must be 1 or more; {options.passes} was given.")
-    if not 0 <= options.holdout < 1:
-        raise ValueError(f"--holdout must be a fraction from 0 to below 1; {options.holdout} was given.")
     strategy = _strategy(options, method, penalty)
     problem = Problem(
         loss,
@@ -114,11 +109,11 @@ def _strategy(options: argparse.Namespace, method: Any, penalty: Any) -> OneStre
     if options.alpha is not None:
         if options.path is not None:
             raise ValueError("--alpha is one strength and --path chooses one of several: give one of the two.")
-        return OneStrength(number(options.alpha, "--alpha", least=0))
+        return OneStrength(options.alpha)
     refused = method.path_refusal(penalty)
     if options.path is not None:
-        if options.average or options.grow or options.path < 2:
-            raise ValueError("--path needs at least 2 strengths, and cannot be combined with --average or --grow.")
+        if options.average or options.grow:
+            raise ValueError("--path cannot be combined with --average or --grow.")
         if refused is not None:
             raise refused
         return ManyStrengths(options.path)

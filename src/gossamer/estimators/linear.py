@@ -108,7 +108,8 @@ def has_probabilities(estimator: Any) -> bool:
     """Return True if the loss gives probabilities; raise otherwise."""
     loss = losses.as_loss(estimator.loss)
     if not loss.probabilistic:
-        raise AttributeError(f"{loss.label} does not give probabilities; 'logistic' and 'multinomial' do.")
+        *others, last = [repr(name) for name, make in losses.LOSSES.items() if make().probabilistic]
+        raise AttributeError(f"{loss.label} does not give probabilities; {', '.join(others)} and {last} do.")
     return True
 
 
@@ -136,7 +137,8 @@ def accepted(estimator: Any, X: Any, y: Any = "no_validation", *, accept_sparse:
         y = sparse_matrix(y, "y").toarray() if sp.issparse(y) else y
         options["y_numeric"] = is_regressor(estimator)
         options["multi_output"] = True
-    return validate_data(estimator, X, y, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], **options)
+    with np.errstate(invalid="ignore"):  # its sums of numbers near 1e308 may be ∞ − ∞; it then looks at each of them
+        return validate_data(estimator, X, y, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], **options)
 
 
 def checked(estimator: Any, X: Any, y: Any, accept_sparse: Any) -> tuple[Any, Array]:
@@ -194,7 +196,16 @@ def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: tar
         raise ValueError("class_weight is for one label per row; weight the rows of a matrix y by sample_weight.")
     of_class = compute_class_weight(class_weight, classes=coded.classes, y=y, sample_weight=weight)
     factors = of_class[coded.index_of(y)]
-    return factors if weight is None else weight * factors
+    if weight is None:
+        return factors
+    with np.errstate(over="ignore"):
+        product = weight * factors
+    if not np.isfinite(product).all():
+        raise ValueError(
+            f"sample_weight times class_weight is not finite: they are up to {weight.max():.3g} and "
+            f"{factors.max():.3g}. Divide sample_weight by its largest value."
+        )
+    return product
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):

@@ -14,11 +14,14 @@ from gossamer.methods import Lanes
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
+_PARTS = ["method", "penalty", "strategy", "targets", "setup", "setting", "learner", "decided", "buffer", "repeats"]
 _ARRAYS = {"begins": (np.int64,), "ends": (np.int64,), "index": (np.int32,), "value": (np.float32, np.float64)}
 
 
 def check(state: dict[str, Any], prefix: int) -> None:
     """Raise unless the parts of a trainer's state fit each other; at most `prefix` rows decide on the setting."""
+    missing = [name for name in _PARTS if name not in state]
+    _need(not missing, "its content", f"without {', '.join(missing)}", "all of it")
     setup, targets = state["setup"], state["targets"]
     _need(setup.outputs == targets.outputs, "setup", f"{setup.outputs} outputs", f"{targets.outputs}, one per target")
     decided = state["decided"]

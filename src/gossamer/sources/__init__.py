@@ -27,6 +27,30 @@ FORMATS = {
 
 TABLES = ("csv", "arrow")  # formats with named columns
 
+# The options of each kind of data; "in memory" are those of what is no file.
+_ALL, _COLUMNS = ("need_labels",), ("target", "weight", "categories", "ignore", "numbers", "bits", "one_hot")
+_TEXT = (*_ALL, "on_error", "max_features", "block")
+OPTIONS = {
+    "svmlight": (*_TEXT, "zero_based"),
+    "vw": (*_TEXT, "bits"),
+    "csv": (*_TEXT, "delimiter", "header", *_COLUMNS),
+    "arrow": (*_TEXT, *_COLUMNS),
+    "a table in memory": (*_ALL, "on_error", *_COLUMNS),
+    "arrays in memory": _ALL,
+}
+
+
+class OptionError(TypeError):
+    """An option that this kind of data does not have."""
+
+
+def _check_options(kind: str, options: dict[str, Any]) -> None:
+    for name in options:
+        if name not in OPTIONS[kind]:
+            having = [other for other, names in OPTIONS.items() if name in names]
+            instead = f"is for {', '.join(having)}" if having else "is unknown"
+            raise OptionError(f"The option {name} {instead}; {kind} has {', '.join(OPTIONS[kind])}.")
+
 
 def source(data: Any, format: str | None = None, **options: Any) -> Source:
     r"""Return a source of blocks of rows.
@@ -67,6 +91,7 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
     if format not in FORMATS:
         raise ValueError(f"There is no format {format!r}; there are {', '.join(FORMATS)}.")
     module, name, _ = FORMATS[format]
+    _check_options(format, options)
     return getattr(import_module(f"{__name__}.{module}"), name)(paths, **options)
 
 
@@ -101,11 +126,13 @@ def _in_memory(data: Any, options: dict[str, Any]) -> Source:
     if is_table(data):
         from gossamer.sources import tables
 
+        _check_options("a table in memory", options)
         return (tables.Arrow if hasattr(data, "to_batches") else tables.Frame)(data, **options)
     import numpy as np
 
     from gossamer.sources.matrices import Matrices
 
+    _check_options("arrays in memory", options)
     if isinstance(data, tuple):
         return Matrices([data], **options)
     if isinstance(data, np.ndarray) or hasattr(data, "tocsr"):

@@ -41,22 +41,35 @@ class Columns:
         """Find the roles of columns with these names, or check that the known ones exist."""
         refuse_doubles(names, where)
         if self.target is None:
-            usual = [name for name in names if name.lower() in TARGETS]
+            usual = [name for name in names if name.lower() in TARGETS and name not in self.ignore]
             self.target = usual[0] if usual else None
             if need_labels and self.target is None:
                 raise ReadError(f"{where}: which column is the target? Name it (--target): {_some(names)}.")
-        needed = [*self.categories, *(self.numbers or []), *([self.weight] if self.weight and need_labels else [])]
-        needed += [self.target] if need_labels and self.target else []
+        needed = [*self.categories, *self.ignore, *(self.numbers or [])]
+        needed += [name for name in (self.weight, self.target) if name and need_labels]
         there = set(names)
         for name in needed:
             if name not in there:
-                raise ReadError(f"{where}: there is no column {name!r}; there are {_some(names)}.")
+                raise ReadError(
+                    f"{where}: there is no column {name!r};{_nearest(name, names)} there are {_some(names)}."
+                )
         if self.numbers is None:
+            self._refuse_two_roles(where)
             taken = {self.target, self.weight, *self.ignore, *self.categories}
             free = [name for name in names if name not in taken]
             numbers = {name for name in free if is_number(name)}
             self.numbers = [name for name in free if name in numbers]
             self.categories += [name for name in free if name not in numbers]
+            if not (self.numbers or self.categories):
+                raise ReadError(f"{where}: no column is left to learn from; there are {_some(names)}.")
+
+    def _refuse_two_roles(self, where: str) -> None:
+        roles = [(self.target, "the target"), (self.weight, "the weight")]
+        roles += [(name, "a category") for name in self.categories] + [(name, "ignored") for name in self.ignore]
+        found: dict[str, str] = {}
+        for name, role in roles:
+            if name is not None and found.setdefault(name, role) != role:
+                raise ReadError(f"{where}: column {name!r} cannot be both {found[name]} and {role}; choose one.")
 
     @property
     def first(self) -> int:
@@ -159,6 +172,13 @@ def holds_numbers(name: str, numbers: int, others: Sequence[str], where: str) ->
             "Empty them, name the column in categories (--categories), or leave it out by ignore (--ignore)."
         )
     return numbers >= words
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    import difflib  # loads slowly, and is seldom needed
+
+    near = difflib.get_close_matches(name, names, n=1)
+    return f" the nearest is {near[0]!r}," if near else ""
 
 
 def _some(names: list[str]) -> str:
