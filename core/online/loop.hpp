@@ -52,8 +52,8 @@ void LaneGroup::loop(R& rule, const Examples<T>& examples, const LossCall& loss,
 // Throws where a row has features that are not there, or diverges: the rows before it have been learned from.
 template <class R, class T>
 void LaneGroup::run_rows(R& rule, const Examples<T>& examples, const LossCall& loss, bool scoring) {
-  // Rows come in any order: asks for one some rounds before its turn. Without it RCV1 takes 1.05 times as long, and data
-  // with 4 million features 1.8 times.
+  // Rows come in any order: asks for one some rounds before its turn. Without it RCV1 takes 1.05 times as long, and
+  // data with 4 million features 1.8 times.
   constexpr std::size_t ahead = 4;
   constexpr bool single = requires { requires R::single; };  // one strength, one output
   double one[2];
