@@ -6,6 +6,7 @@ loads a batch of files: a crash or a hang is reported with the file that caused 
 
 from __future__ import annotations
 
+import copy
 import json
 import mmap
 import os
@@ -201,7 +202,7 @@ def _change_value(rng: random.Random, node: Any) -> None:
             case 2 if isinstance(node, list):
                 node.append(inner)
             case _:
-                node[key] = rng.choice(ODD)
+                node[key] = copy.deepcopy(rng.choice(ODD))
         return
 
 
@@ -254,7 +255,7 @@ def load_batch(made: list[Seed], seed: int, first: int, shared: mmap.mmap) -> No
         try:
             right.load(data)
             counts[1] += 1
-        except (ValueError, MemoryError):
+        except (ValueError, MemoryError, FloatingPointError):  # the last where a sound state diverges
             counts[2] += 1
         except Exception as error:  # a traceback where a sentence belongs
             counts[3] += 1

@@ -13,6 +13,7 @@ import sys
 import numpy as np
 import pytest
 
+from gossamer import losses
 from gossamer.cli import arguments as cli
 from gossamer.model import file_format, model
 
@@ -178,3 +179,15 @@ def test_every_source_is_in_the_table(tmp_path):
         seen.setdefault(source.settings().get("format"), set()).update(source.settings())
     seen["arrow"].add("one_hot")
     assert {name: set(table) for name, table in model.INPUT.items()} == seen
+
+
+@pytest.mark.parametrize("starts", [[0, 2**63 - 1, -(10**15), 0, 4, 5], [0, 1, -(2**63), -1, 4, 5], [0, 2, 1, 3, 4, 5]])
+def test_places_of_weights_whose_differences_overflow(tmp_path, starts):
+    """Differences of such numbers wrap around and look as if they never fell."""
+    a = {"features": np.arange(5), "starts": np.arange(6), "output": np.zeros(5, np.int32), "value": np.ones(5)}
+    made = model.Model("regression", losses.Squared(), None, 5, *a.values(), np.zeros(1))
+    model.save(made, tmp_path / "m.gsm")
+    header, arrays = file_format.read(tmp_path / "m.gsm")
+    (tmp_path / "h.gsm").write_bytes(sealed(header, arrays | {"starts": np.array(starts)}))
+    with pytest.raises(ValueError, match="places of the weights"):
+        model.load(tmp_path / "h.gsm")

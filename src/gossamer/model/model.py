@@ -343,8 +343,8 @@ def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
     width, names = header["n_features"], header["names"]
     _require(k >= 1, "kind of model")
     f, s = a["features"], a["starts"]
-    _require(len(f) == 0 or (f[0] >= 0 and f[-1] < width and bool((np.diff(f) > 0).all())), "features")
-    increasing = len(s) == len(f) + 1 and s[0] == 0 and bool((np.diff(s) >= 0).all())
+    _require(len(f) == 0 or (f[0] >= 0 and f[-1] < width and bool((f[1:] > f[:-1]).all())), "features")
+    increasing = len(s) == len(f) + 1 and s[0] == 0 and bool((s[1:] >= s[:-1]).all())  # differences may overflow
     _require(increasing and s[-1] == len(a["value"]) == len(a["output"]), "places of the weights")
     _require(len(a["output"]) == 0 or (a["output"].min() >= 0 and a["output"].max() < k), "outputs of the weights")
     _require(bool(np.isfinite(a["value"]).all()) and bool(np.isfinite(a["intercept"]).all()), "weights")
