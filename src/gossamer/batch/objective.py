@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,18 +69,31 @@ def design(X: Any, threads: int) -> Any:
     return _core.Design.dense(np.ascontiguousarray(X), True, threads)
 
 
+def _full_columns(X: Any) -> Array | None:
+    """Return which columns of a canonical sparse matrix have an entry in every row; None if none has."""
+    if X.format == "csr":
+        common = X.indices[: X.indptr[1]]
+        for begin, end in pairwise(X.indptr[1:17].tolist()):  # after some rows of text no column is left
+            common = np.intersect1d(common, X.indices[begin:end], assume_unique=True)
+        if not len(common):
+            return None
+        entries = np.bincount(X.indices, minlength=X.shape[1])
+    else:
+        entries = np.diff(X.indptr)
+    full = entries == X.shape[0]
+    return full if full.any() else None
+
+
 def centred(X: Any, p: Array, threads: int) -> tuple[Any, Array | None]:
     """Return the compiled form of X without the offsets of its columns, and the offsets (None: none is large).
 
     An offset is a median of a column whose mean is large beside its spread. As an entry of the column it is subtracted
     without rounding, and a constant column becomes zero. A column of a sparse matrix that is not full has none.
     """
-    table, full = design(X, threads), np.True_
-    if hasattr(X, "indptr"):
-        entries = np.bincount(X.indices, minlength=X.shape[1]) if X.format == "csr" else np.diff(X.indptr)
-        full = entries == X.shape[0]
-        if not full.any():
-            return table, None
+    table = design(X, threads)
+    full = _full_columns(X) if hasattr(X, "indptr") else np.ones(table.features, bool)
+    if full is None:
+        return table, None
     means, squares = np.empty((table.features, 1)), np.empty(table.features)
     table.gradient(p[:, None], means)
     table.weighted_squares(p, squares)
