@@ -138,7 +138,7 @@ class BlockSolver final : public NewtonSolver {
       std::vector<double> w, g, to;
       Scratch scratch;
       for (std::size_t b = begin; b < end; ++b) {
-        const double scale = std::max(spread_[b], 1e-300);
+        const double scale = std::max(spread_[b] * loss_.steepness(), 1e-300);
         take(b, W_, w), take(b, G_, g);
         to.resize(w.size());
         for (std::size_t m = 0; m < w.size(); ++m) g[m] = w[m] - g[m] / scale;

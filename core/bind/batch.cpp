@@ -60,6 +60,9 @@ void bind_batch(nb::module_& m) {
       .def_prop_ro("has_curvature", &SummedLoss::has_curvature)
       .def_prop_ro("has_majorant", &SummedLoss::has_majorant)
       .def(
+          "set_offset", [](SummedLoss& loss, Matrix<const double> offset) { loss.set_offset(offset.data()); },
+          "offset"_a, nb::keep_alive<1, 2>())
+      .def(
           "value",
           [](const SummedLoss& loss, Matrix<const double> Z, Vector<const double> b) {
             return loss.value(Z.data(), b.data());
@@ -94,6 +97,16 @@ void bind_batch(nb::module_& m) {
         return make_summed_loss(loss, p.size(), outputs, y.data(), p.data(), threads);
       },
       "loss"_a, "outputs"_a, "y"_a, "p"_a, "threads"_a, nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>());
+  m.def(
+      "smoothed_loss",
+      [](const AnyLoss& loss, double mu, std::size_t outputs, Matrix<const double> y, Vector<const double> p,
+         Matrix<const double> offset, unsigned threads) {
+        auto smoothed = make_smoothed_loss(loss, mu, p.size(), outputs, y.data(), p.data(), threads);
+        if (smoothed) smoothed->set_offset(offset.data());
+        return smoothed;
+      },
+      "loss"_a, "mu"_a, "outputs"_a, "y"_a, "p"_a, "offset"_a, "threads"_a, nb::keep_alive<0, 4>(),
+      nb::keep_alive<0, 5>(), nb::keep_alive<0, 6>());
 
   nb::class_<Standing>(m, "Standing")
       .def_ro("loss", &Standing::loss)

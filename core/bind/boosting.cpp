@@ -79,13 +79,13 @@ void bind_boosting(nb::module_& m) {
   m.def(
       "booster",
       [](const AnyLoss& loss, std::size_t rows, std::size_t outputs, In y, In weights, double lambda,
-         const Bound& bound, const RuleForm& penalty, std::optional<RuleForm> whole) {
-        return std::make_unique<Booster>(loss, BoosterSetup{rows, outputs, numbers(y), numbers(weights), lambda},
-                                         make_rule(bound, penalty), make_rule(Grad{1.0}, penalty),
-                                         whole ? make_whole_rule(bound, *whole) : nullptr);
+         const Bound& bound, const RuleForm& penalty, std::optional<RuleForm> whole, In offset) {
+        return std::make_unique<Booster>(
+            loss, BoosterSetup{rows, outputs, numbers(y), numbers(weights), lambda, numbers(offset)},
+            make_rule(bound, penalty), make_rule(Grad{1.0}, penalty), whole ? make_whole_rule(bound, *whole) : nullptr);
       },
       "loss"_a, "rows"_a, "outputs"_a, "y"_a, "weights"_a.none(), "strength"_a, "bound"_a, "penalty"_a,
-      "whole"_a.none());
+      "whole"_a.none(), "offset"_a.none() = nb::none());
 }
 
 }  // namespace gossamer

@@ -21,9 +21,10 @@ void check_rows(const Learner& learner, const Vector<const std::int32_t>& featur
 template <class T>
 void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
            Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y,
-           std::span<const double> weight, Vector<const double> step, const LossCall& loss) {
+           std::span<const double> weight, Vector<const double> step, const LossCall& loss,
+           std::span<const double> offset) {
   learner.learn(Examples<T>{begins.size(), begins.data(), ends.data(), index.data(), value.data(), y.data(), y.shape(1),
-                            weight.data(), step.data()},
+                            weight.data(), step.data(), offset.data()},
                 loss);
 }
 
@@ -50,11 +51,11 @@ void bind_coupled(nb::module_& m) {
       .def(
           "__init__",
           [](FeatureGroups* self, std::span<const std::int64_t> members, std::span<const std::int64_t> starts,
-             std::span<const double> weights) {
-            new (self)
-                FeatureGroups{{members.begin(), members.end()}, {starts.begin(), starts.end()}, numbers(weights)};
+             std::span<const double> weights, bool grows) {
+            new (self) FeatureGroups{
+                {members.begin(), members.end()}, {starts.begin(), starts.end()}, numbers(weights), grows};
           },
-          "members"_a.none(), "starts"_a.none(), "weights"_a.none())
+          "members"_a.none(), "starts"_a.none(), "weights"_a.none(), "grows"_a = false)
       .def_static("whole", &FeatureGroups::whole, "features"_a);
 
   nb::class_<WholeProx>(m, "WholeProx");
@@ -132,9 +133,9 @@ void bind_learner(nb::module_& m) {
       .def_prop_ro("lost", &Learner::lost)
       .def_prop_ro("finite", &Learner::finite)
       .def("learn", &learn<double>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
-           "step"_a, "loss"_a, Free())
+           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), Free())
       .def("learn", &learn<float>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
-           "step"_a, "loss"_a, Free())
+           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), Free())
       .def("read", &Learner::read, "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
       .def(
           "read_some",
@@ -144,7 +145,13 @@ void bind_learner(nb::module_& m) {
             learner.read_some(span_of(features), span_of(weights), span_of(intercept), average);
           },
           "features"_a.noconvert(), "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
-      .def("grown", &Learner::grown, "features"_a, "outputs"_a, Free())
+      .def("grown", &Learner::grown, "features"_a, "outputs"_a, "groups"_a.none() = nb::none(), Free())
+      .def(
+          "assign",
+          [](Learner& learner, Vector<const std::int32_t> features, Vector<const std::int32_t> groups) {
+            learner.assign(span_of(features), span_of(groups));
+          },
+          "features"_a, "groups"_a)
       .def("state",
            [](Learner& learner) {
              Saving saving;
@@ -157,6 +164,9 @@ void bind_learner(nb::module_& m) {
       .def_prop_ro("lanes", &Learner::lanes)
       .def_prop_ro("losses", [](const Learner& learner) { return copied(learner.losses()); })
       .def_prop_ro("squares", [](const Learner& learner) { return copied(learner.squares()); })
+      .def_prop_rw(
+          "tally", [](const Learner& learner) { return copied(learner.tally()); },
+          [](Learner& learner, Vector<const double> tally) { learner.set_tally(span_of(tally)); })
       .def_prop_ro("intercepts", [](const Learner& learner) { return copied(learner.intercepts()); })
       .def_prop_ro("scored", &Learner::scored)
       .def_prop_ro("scored_squares", &Learner::scored_squares)

@@ -13,6 +13,7 @@ Booster::Booster(const AnyLoss& loss, BoosterSetup setup, std::unique_ptr<Boosti
       k_(setup.outputs),
       y_(std::move(setup.y)),
       c_(std::move(setup.weights)),
+      offset_(std::move(setup.offset)),
       lambda_(setup.lambda),
       rule_(std::move(rule)),
       newton_(std::move(newton)),
@@ -30,7 +31,7 @@ Booster::Booster(const AnyLoss& loss, BoosterSetup setup, std::unique_ptr<Boosti
   if (!loss_->has_curvature()) throw std::invalid_argument("boosting needs a loss with a second derivative");
   if (loss_->pulls_both_ways()) ways_.resize(n_ * k_);
   std::iota(all_.begin(), all_.end(), 0);
-  refresh();
+  set({}, b_);
 }
 
 double Booster::loss() const {
@@ -183,7 +184,7 @@ std::vector<std::int64_t> Booster::prune() {
 void Booster::set(std::span<const double> weights, std::span<const double> b) {
   std::copy(weights.begin(), weights.end(), w_.begin());
   std::copy(b.begin(), b.end(), b_.begin());
-  for (std::size_t i = 0; i < n_; ++i) std::copy(b.begin(), b.end(), &z_[i * k_]);
+  for (std::size_t q = 0; q < z_.size(); ++q) z_[q] = b_[q % k_] + (offset_.empty() ? 0.0 : offset_[q / k_]);
   for (std::size_t j = 0; j < kept_.size(); ++j) {
     const auto w = row(j);
     work_.delta.assign(w.begin(), w.end());

@@ -22,6 +22,7 @@ struct BoosterSetup {
   std::vector<double> y;        // what the loss compares with, row by row
   std::vector<double> weights;  // c, one per row, or none for all ones
   double lambda;                // λ
+  std::vector<double> offset;   // added to the margins, one per row, or none
 };
 
 // Decision stumps: +1 where x_ij is above a cut of column j, −1 elsewhere. `code[j·rows + i]` is how many cuts of
@@ -139,7 +140,7 @@ class Booster {
   void refresh();
 
   std::size_t n_, k_;
-  std::vector<double> y_, c_;
+  std::vector<double> y_, c_, offset_;
   double lambda_;
   std::unique_ptr<SummedLoss> loss_;
   std::unique_ptr<BoostingRule> rule_, newton_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -41,5 +42,14 @@ concept LossOfRows = Loss<L> && (L::facts.link == Link::identity || L::facts.lin
                        l.slope(z, y, z);
                        { l.conjugate(z, y) } -> std::same_as<double>;
                      };
+
+// The minimum of ℓ(x) + (x − v)²/2μ over x, and whether it is at a kink of ℓ, where it does not move with v.
+struct Nearest {
+  double x;
+  bool at_kink;
+};
+
+// The curvature of a parabola that touches a kink [r]₊ at r and is nowhere below it.
+inline double kink_majorant(double r) { return 0.5 / std::fabs(r); }
 
 }  // namespace gossamer

@@ -6,6 +6,11 @@
 //     curvature(z, y)   ∂²ℓ/∂z², for the losses that have a slope everywhere (where it jumps, from one side)
 //     conjugate(u, y)   ℓ*(u) = sup_z uz − ℓ(z, y), ∞ outside its domain: what certificates are made of
 //
+// A loss with kinks has, for smoothed.hpp,
+//
+//     nearest(v, y, μ)  the minimum of ℓ(x) + (x − v)²/2μ
+//     bend(z, y)        the curvature of a parabola that touches ℓ at z and is nowhere below it
+//
 // Scalar losses are functions of two numbers. Multiclass losses see all k outputs of an example and its class; instead
 // of a curvature they may have
 //

@@ -8,6 +8,7 @@
 
 #include "catalogue/list.hpp"
 #include "catalogue/loss_facts.hpp"
+#include "catalogue/projections.hpp"
 #include "catalogue/scalar_losses.hpp"
 
 namespace gossamer {
@@ -71,6 +72,14 @@ struct MulticlassHinge {
       sum += s;
     }
     return within(sum, 1.0, 1.0) ? u[y] : unbounded;
+  }
+  // x = z − μ(s − e_y), s the point of the simplex nearest to e_y + (z + 1[r ≠ y])/μ
+  void nearest(std::span<const double> z, std::size_t y, double mu, std::span<double> x) const {
+    Scratch scratch;
+    const double top = *std::max_element(z.begin(), z.end());  // the simplex does not see constants
+    for (std::size_t r = 0; r < z.size(); ++r) x[r] = r == y ? 1.0 + (z[r] - top) / mu : (1.0 + (z[r] - top)) / mu;
+    project_simplex<double>(x, x, 1.0, scratch);
+    for (std::size_t r = 0; r < z.size(); ++r) x[r] = z[r] - mu * (x[r] - (r == y ? 1.0 : 0.0));
   }
 
  private:

@@ -70,6 +70,12 @@ struct Hinge {
   double value(double z, double y) const { return std::max(1.0 - y * z, 0.0); }
   double slope(double z, double y) const { return y * z < 1.0 ? -y : 0.0; }
   double conjugate(double u, double y) const { return within(-u * y, 0.0, 1.0) ? u * y : unbounded; }
+  Nearest nearest(double v, double y, double mu) const {
+    const double short_by = 1.0 - y * v;
+    if (short_by <= 0.0) return {v, false};
+    return short_by >= mu ? Nearest{v + mu * y, false} : Nearest{y, true};
+  }
+  double bend(double z, double y) const { return kink_majorant(1.0 - y * z); }
 };
 
 // ½ [1 − yz]₊², y = ±1
@@ -116,6 +122,12 @@ struct EpsilonInsensitive {
   double conjugate(double u, double y) const {
     return within(u, -1.0, 1.0) ? u * y + epsilon * std::fabs(u) : unbounded;
   }
+  Nearest nearest(double v, double y, double mu) const {
+    const double r = v - y, over = std::fabs(r) - epsilon;
+    if (over <= 0.0) return {v, false};
+    return over >= mu ? Nearest{v - std::copysign(mu, r), false} : Nearest{y + std::copysign(epsilon, r), true};
+  }
+  double bend(double z, double y) const { return kink_majorant(z - y - epsilon) + kink_majorant(z - y + epsilon); }
 };
 
 // log(1 + e^{z−y−ε}) + log(1 + e^{y−z−ε})
@@ -173,6 +185,12 @@ struct Quantile {
   double value(double z, double y) const { return z < y ? q * (y - z) : (1.0 - q) * (z - y); }
   double slope(double z, double y) const { return z < y ? -q : z > y ? 1.0 - q : 0.0; }
   double conjugate(double u, double y) const { return within(u, -q, 1.0 - q) ? u * y : unbounded; }
+  Nearest nearest(double v, double y, double mu) const {
+    const double r = v - y;
+    if (r >= mu * (1.0 - q)) return {v - mu * (1.0 - q), false};
+    return r <= -mu * q ? Nearest{v + mu * q, false} : Nearest{y, true};
+  }
+  double bend(double z, double y) const { return kink_majorant(z - y); }
 };
 
 // e^z − y z, y ≥ 0: Poisson with the log link, without the constant log y!

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 
 #include "base/solve.hpp"
+#include "catalogue/smoothed.hpp"
 
 namespace gossamer {
 
@@ -90,17 +92,21 @@ class ScalarSum final : public SumOfOutputs {
   bool has_majorant() const override { return with_majorant; }
   bool is_quadratic() const override { return L::facts.quadratic; }
   bool pulls_both_ways() const override { return two_ways; }
+  double steepness() const override {
+    if constexpr (requires { loss_.steepness(); }) return loss_.steepness();
+    return 1;
+  }
 
   void pulls(std::span<const std::int32_t> rows, const double* z, double* S, BothWays* ways) const override {
     for (const std::int32_t row : rows) {
       const auto i = static_cast<std::size_t>(row);
       for (std::size_t q = i * k_; q < (i + 1) * k_; ++q) {
         if constexpr (two_ways) {
-          const BothWays at = loss_.ways(z[q], y_[q]);
+          const BothWays at = loss_.ways(moved(z, q), y_[q]);
           ways[q] = {p_[i] * at.up, p_[i] * at.down};
           S[q] = ways[q].down - ways[q].up;
         } else {
-          S[q] = p_[i] * loss_.slope(z[q], y_[q]);
+          S[q] = p_[i] * loss_.slope(moved(z, q), y_[q]);
         }
       }
     }
@@ -122,12 +128,13 @@ class ScalarSum final : public SumOfOutputs {
     return total;
   }
   double values(std::size_t begin, std::size_t end, const double* z, const double* b) const override {
-    return sum(begin, end, [&](std::size_t, std::size_t r, std::size_t q) { return loss_.value(z[q] + b[r], y_[q]); });
+    return sum(begin, end,
+               [&](std::size_t, std::size_t r, std::size_t q) { return loss_.value(moved(z, q) + b[r], y_[q]); });
   }
   double slopes(std::size_t begin, std::size_t end, const double* z, const double* b, double* S) const override {
     return sum(begin, end, [&](std::size_t i, std::size_t r, std::size_t q) {
       double slope;
-      const double value = value_and_slope(loss_, z[q] + b[r], y_[q], slope);
+      const double value = value_and_slope(loss_, moved(z, q) + b[r], y_[q], slope);
       S[q] = p_[i] * slope;
       return value;
     });
@@ -138,7 +145,7 @@ class ScalarSum final : public SumOfOutputs {
     if constexpr (Smooth<L>) {
       for (std::size_t i = begin; i < end; ++i) {
         for (std::size_t r = 0; r < k_; ++r) {
-          const double at = z[i * k_ + r] + b[r], y = y_[i * k_ + r];
+          const double at = moved(z, i * k_ + r) + b[r], y = y_[i * k_ + r];
           double bent = loss_.curvature(at, y);
           if constexpr (with_majorant) bent = std::max(bent, damping * loss_.majorant(at, y));
           h[i * k_ + r] = p_[i] * bent;
@@ -149,7 +156,8 @@ class ScalarSum final : public SumOfOutputs {
   double conjugates(std::size_t begin, std::size_t end, const double* S) const override {
     return sum(begin, end, [&]([[maybe_unused]] std::size_t i, std::size_t, [[maybe_unused]] std::size_t q) {
       if constexpr (requires { loss_.conjugate(1.0, 1.0); }) {
-        return loss_.conjugate(S[q] / p_[i], y_[q]);
+        const double u = S[q] / p_[i];
+        return offset_ ? loss_.conjugate(u, y_[q]) - u * offset_[q] : loss_.conjugate(u, y_[q]);
       } else {
         return unbounded;
       }
@@ -158,7 +166,7 @@ class ScalarSum final : public SumOfOutputs {
   Sums sums(std::size_t begin, std::size_t end, const double* z, std::size_t r, double b) const override {
     Sums s;
     for (std::size_t i = begin; i < end; ++i) {
-      const double zi = z[i * k_ + r] + b, yi = y_[i * k_ + r], slope = loss_.slope(zi, yi);
+      const double zi = moved(z, i * k_ + r) + b, yi = y_[i * k_ + r], slope = loss_.slope(zi, yi);
       s.slope += p_[i] * slope, s.size += p_[i] * std::fabs(slope);
       if constexpr (requires { loss_.curvature_of_slope(slope); }) {
         s.curvature += p_[i] * loss_.curvature_of_slope(slope);
@@ -173,7 +181,7 @@ class ScalarSum final : public SumOfOutputs {
     if constexpr (L::facts.of_residual) {  // the mean of |z + b − y|: scales with y
       return sum_of_parts(n_, grain, threads_, [&](std::size_t begin, std::size_t end) {
         double total = 0;
-        for (std::size_t i = begin; i < end; ++i) total += p_[i] * std::fabs(z[i * k_ + r] + b - y_[i * k_ + r]);
+        for (std::size_t i = begin; i < end; ++i) total += p_[i] * std::fabs(moved(z, i * k_ + r) + b - y_[i * k_ + r]);
         return total;
       });
     } else {
@@ -194,9 +202,12 @@ class MulticlassSum final : public SummedLoss {
   bool has_curvature() const override { return Smooth<L>; }
 
   void pulls(std::span<const std::int32_t> rows, const double* z, double* S, BothWays*) const override {
+    std::vector<double> at(k_);
     for (const std::int32_t row : rows) {
       const auto i = static_cast<std::size_t>(row);
-      slope({z + i * k_, k_}, i, S);
+      std::copy_n(z + i * k_, k_, at.begin());
+      if (offset_) std::transform(at.begin(), at.end(), offset_ + i * k_, at.begin(), std::plus<>());
+      slope(at, i, S);
     }
   }
 
@@ -252,7 +263,7 @@ class MulticlassSum final : public SummedLoss {
       std::vector<double> at(k_), pi(k_);
       for (std::size_t i = part * grain; i < std::min(n_, (part + 1) * grain); ++i) {
         const auto y = static_cast<std::size_t>(y_[i]);
-        for (std::size_t r = 0; r < k_; ++r) at[r] = z[i * k_ + r] + b[r];
+        for (std::size_t r = 0; r < k_; ++r) at[r] = moved(z, i * k_ + r) + b[r];
         *value += p_[i] * loss_.value(at, y);
         loss_.slope(at, y, pi);
         for (std::size_t r = 0; r < k_; ++r) g[r] += p_[i] * pi[r], *sizes += std::fabs(p_[i] * pi[r]);
@@ -288,7 +299,7 @@ class MulticlassSum final : public SummedLoss {
   void each(std::size_t begin, std::size_t end, const double* z, const double* b, F f) const {
     std::vector<double> at(k_);
     for (std::size_t i = begin; i < end; ++i) {
-      for (std::size_t r = 0; r < k_; ++r) at[r] = z[i * k_ + r] + b[r];
+      for (std::size_t r = 0; r < k_; ++r) at[r] = moved(z, i * k_ + r) + b[r];
       f(i, std::span<const double>(at));
     }
   }
@@ -317,6 +328,7 @@ class MulticlassSum final : public SummedLoss {
     for (std::size_t i = begin; i < end; ++i) {
       for (std::size_t r = 0; r < k_; ++r) u[r] = S[i * k_ + r] / p_[i];
       total += p_[i] * loss_.conjugate(std::span<const double>(u), label(i));
+      for (std::size_t r = 0; offset_ && r < k_; ++r) total -= S[i * k_ + r] * offset_[i * k_ + r];
     }
     return total;
   }
@@ -345,6 +357,21 @@ std::unique_ptr<SummedLoss> make_summed_loss(const AnyLoss& loss, std::size_t n,
       [&]<class L>(const L& l) -> std::unique_ptr<SummedLoss> {
         using Sum = std::conditional_t<LossOfNumbers<L>, ScalarSum<L>, MulticlassSum<L>>;
         return std::make_unique<Sum>(l, n, k, y, p, threads);
+      },
+      loss);
+}
+
+std::unique_ptr<SummedLoss> make_smoothed_loss(const AnyLoss& loss, double mu, std::size_t n, std::size_t k,
+                                               const double* y, const double* p, unsigned threads) {
+  return std::visit(
+      [&]<class L>(const L& l) -> std::unique_ptr<SummedLoss> {
+        if constexpr (Kinked<L>) {
+          return std::make_unique<ScalarSum<Smoothed<L>>>(Smoothed<L>{l, mu}, n, k, y, p, threads);
+        } else if constexpr (KinkedRows<L>) {
+          return std::make_unique<MulticlassSum<SmoothedRows<L>>>(SmoothedRows<L>{l, mu}, n, k, y, p, threads);
+        } else {
+          return nullptr;
+        }
       },
       loss);
 }

@@ -1,4 +1,5 @@
-// The loss of all examples, f(Z, b) = Σ_i p_i ℓ(z_i + b, y_i), p_i > 0, and the intercept that minimises it.
+// The loss of all examples, f(Z, b) = Σ_i p_i ℓ(z_i + o_i + b, y_i), p_i > 0, and the intercept that minimises it.
+// The offsets o_i are given, or 0.
 //
 // Sums are over parts of fixed length, added in their order: results do not depend on the number of threads.
 #pragma once
@@ -63,6 +64,8 @@ class SummedLoss {
       : n_(n), k_(k), y_(y), p_(p), threads_(n * k < 16384 ? 1 : threads) {}
   virtual ~SummedLoss() = default;
 
+  // Offsets (n × k) that are added to the margins; they must outlive the loss.
+  void set_offset(const double* offset) { offset_ = offset; }
   std::size_t outputs() const { return k_; }
   const double* weights() const { return p_; }
 
@@ -80,7 +83,7 @@ class SummedLoss {
     in_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { curvatures(i, end, z, b, damping, h); });
     return {k_, is_multiclass(), h, p_};
   }
-  // Σ p_i ℓ*(s_i / p_i, y_i)
+  // Σ p_i ℓ*(s_i / p_i, y_i) − Σ s_i o_i
   double conjugate(const double* S) const {
     return sum_of_parts(n_, grain, threads_, [&](std::size_t i, std::size_t end) { return conjugates(i, end, S); });
   }
@@ -93,6 +96,8 @@ class SummedLoss {
   virtual bool has_majorant() const { return false; }
   virtual bool is_quadratic() const { return false; }
   virtual bool pulls_both_ways() const { return false; }
+  // The unit of curvatures, where it is not 1.
+  virtual double steepness() const { return 1; }
 
  protected:
   static constexpr std::size_t grain = 2048;
@@ -102,9 +107,13 @@ class SummedLoss {
                           double* h) const = 0;
   virtual double conjugates(std::size_t begin, std::size_t end, const double* S) const = 0;
 
+  // z_q + o_q
+  double moved(const double* z, std::size_t q) const { return offset_ ? z[q] + offset_[q] : z[q]; }
+
   std::size_t n_, k_;
   const double* y_;  // n × k, or the n classes
   const double* p_;
+  const double* offset_ = nullptr;  // n × k
   unsigned threads_;
 };
 
@@ -112,5 +121,8 @@ using AnyLoss = Joined<ScalarLosses, MulticlassLosses>::Variant;
 // The targets and weights must outlive what is returned.
 std::unique_ptr<SummedLoss> make_summed_loss(const AnyLoss& loss, std::size_t n, std::size_t k, const double* y,
                                              const double* p, unsigned threads);
+// The same with the kinks of the loss rounded off (smoothed.hpp) over a width μ; null for a loss without kinks.
+std::unique_ptr<SummedLoss> make_smoothed_loss(const AnyLoss& loss, double mu, std::size_t n, std::size_t k,
+                                               const double* y, const double* p, unsigned threads);
 
 }  // namespace gossamer

@@ -22,6 +22,26 @@ namespace {
   return sum;
 }
 
+// m and the rate of features whose m grows with an example, as they were: one that is not learned from leaves them so.
+// (Of one lane; where there are several, none keeps the others from learning.)
+class Raised {
+ public:
+  void clear() { before_.clear(); }
+  void note(double* at) { before_.push_back({at, at[0], at[1]}); }
+  void take_back() {
+    for (; !before_.empty(); before_.pop_back()) {
+      const Before& old = before_.back();
+      old.at[0] = old.largest, old.at[1] = old.rate;
+    }
+  }
+
+ private:
+  struct Before {
+    double *at, largest, rate;
+  };
+  std::vector<Before> before_;
+};
+
 // The primal form: between touches a feature has rounds with one and the same s. A slot: the round it is up to date
 // with, s of each lane, m, the step of each lane, the weights.
 class AdaptiveRule final : public BufferedRule {
@@ -34,6 +54,7 @@ class AdaptiveRule final : public BufferedRule {
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
+    raised_.clear();
     load(here_, row.index);
     for (std::size_t n = 0; n < row.size(); ++n) {
       if (const double size = std::fabs(row.x[n]); size > here_.also[n]) rescale(slot(row[n]), row.index[n], n, size);
@@ -57,6 +78,7 @@ class AdaptiveRule final : public BufferedRule {
     });
     rounds_ += 1;
   }
+  void take_back() override { raised_.take_back(); }
   void read(std::size_t j, double* w) const override {
     const auto feature = static_cast<std::int32_t>(j);
     load(for_reading(), {&feature, 1});
@@ -86,6 +108,7 @@ class AdaptiveRule final : public BufferedRule {
 
  private:
   double eta_ = 0, rounds_ = 0;
+  Raised raised_;
 
   std::size_t weights() const { return 2 + 2 * m_; }
   void load(Buffer& b, std::span<const std::int32_t> features) const {
@@ -105,6 +128,7 @@ class AdaptiveRule final : public BufferedRule {
   // A larger value than ever: the weights shrink to what they would be had it been known from the start.
   void rescale(double* at, std::int32_t j, std::size_t n, double size) {
     const double ratio = at[1 + m_] / size;
+    if (m_ == 1) raised_.note(at + 2);
     at[1 + m_] = size;
     if (ratio == 0) return;
     for (std::size_t i = 0; i < m_; ++i) at[2 + m_ + i] *= ratio;
@@ -126,9 +150,11 @@ class AdaptiveDualRule final : public BufferedRule {
 
   void margins(const Row& row, double step, double* z) override {
     eta_ = step;
+    raised_.clear();
     for (std::size_t n = 0; n < row.size() && !Proximal; ++n) {
       double *at = slot(row[n]), size = std::fabs(row.x[n]);
       if (size <= at[m_]) continue;  // larger than ever: known before it is used
+      if (m_ == 1) raised_.note(at + 1);
       for (std::size_t i = 0; i < m_; ++i) at[rates(m_) + i] *= at[m_] / size;
       at[m_] = size;
     }
@@ -153,6 +179,7 @@ class AdaptiveDualRule final : public BufferedRule {
     });
     rounds_ += 1;
   }
+  void take_back() override { raised_.take_back(); }
   void read(std::size_t j, double* w) const override {
     const auto feature = static_cast<std::int32_t>(j);
     load(for_reading(), {&feature, 1}, rounds_);
@@ -190,6 +217,7 @@ class AdaptiveDualRule final : public BufferedRule {
 
  private:
   double beta_, eta_ = 0, rounds_ = 0;
+  Raised raised_;
 
   static constexpr std::size_t rates(std::size_t m) { return m + (Proximal ? m : 1); }  // where they are in a slot
   void load(Buffer& b, std::span<const std::int32_t> features, double t) const {
@@ -229,9 +257,10 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
     const double a = rounds_ * alpha_, *weights = this->given_weights();
     double* slots = &this->slots_[0];
     const Quad all = spread_four(a);
+    if (!Proximal) raised_.clear();
     for (std::size_t n = 0; n < row.size() && !Proximal; ++n) {  // larger than ever: known before it is used
       double *at = slots + 4 * row[n], size = std::fabs(static_cast<double>(row.x[n]));
-      if (size > at[1]) at[2] *= at[1] / size, at[1] = size;
+      if (size > at[1]) raised_.note(at + 1), at[2] *= at[1] / size, at[1] = size;
     }
     *z += this->peek_all(
         row,
@@ -277,6 +306,7 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
         one);
     rounds_ += 1;
   }
+  void take_back() override { raised_.take_back(); }
   void read(std::size_t j, double* w) const override { *w = weight(&this->slots_[4 * j], rounds_ * alpha_, j); }
   void visit(StateVisitor& f) override {
     f("rounds", rounds_, now), f("eta", eta_, at_least_zero);
@@ -290,6 +320,7 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
 
  private:
   double alpha_, step_factor_, beta_, eta_ = 0, rounds_ = 0;
+  Raised raised_;
 
   double weight(const double* at, double a, std::size_t j) const {
     return soft(-at[2] * at[3], at[2] * (a * weight_of(this->weights_, j)));

@@ -49,6 +49,7 @@ class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
       for (std::size_t r = 0; r < k_; ++r) slot(j)[1 + r] += sums_[r];
     }
   }
+  void take_back() override { rule_->take_back(); }
   void read(std::size_t j, double* w) const override { rule_->read(j, w); }
   void read_average(std::size_t j, double* w) const override {
     if (rounds_ == 0) return rule_->read(j, w);
@@ -76,6 +77,7 @@ class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
     rule_->settle();
   }
   void write(std::size_t j, const double* w) override { rule_->write(j, w); }
+  void assign(std::size_t j, std::size_t g) override { rule_->assign(j, g); }
 
  private:
   std::unique_ptr<R> rule_;

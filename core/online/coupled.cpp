@@ -11,18 +11,33 @@ namespace gossamer {
 namespace {
 
 template <class R>
-std::unique_ptr<Learner> learner_of(R rule, const Setup& setup) {
-  return make_learner(std::make_unique<FeatureByFeature<R>>(std::move(rule)), setup);
+std::unique_ptr<Learner> learner_of(R rule, const Setup& setup, Learner::Make again = nullptr) {
+  return make_learner(std::make_unique<FeatureByFeature<R>>(std::move(rule)), setup, std::move(again));
+}
+
+// How to make a learner over groups that grow again.
+template <class F>
+Learner::Make again(F make, const FeatureGroups& groups, const Setup& setup) {
+  if (!groups.grows) return nullptr;
+  if (groups.count() == 0) throw std::invalid_argument("groups that grow must be one at least");
+  return [=](std::size_t features, std::size_t outputs, const FeatureGroups* more) {
+    Setup other = setup;
+    other.features = features, other.outputs = outputs;
+    if (more && (!more->grows || more->count() < groups.count()))
+      throw std::invalid_argument("there must be as many groups as before, or more");
+    return make(more ? *more : groups, other);
+  };
 }
 
 }  // namespace
 
 std::unique_ptr<Learner> make_group_fobos(const FeatureGroups& groups, const Setup& s) {
-  return learner_of(GroupFobosRule(groups, s.features, s.outputs, s.alpha()), s);
+  return learner_of(GroupFobosRule(groups, s.features, s.outputs, s.alpha()), s, again(make_group_fobos, groups, s));
 }
 
 std::unique_ptr<Learner> make_group_rda(const FeatureGroups& groups, const Setup& s) {
-  return learner_of(GroupRdaRule(groups, s.features, s.outputs, s.alpha(), infinity), s);
+  return learner_of(GroupRdaRule(groups, s.features, s.outputs, s.alpha(), infinity), s,
+                    again(make_group_rda, groups, s));
 }
 
 std::unique_ptr<Learner> make_l2_ball_fobos(double radius, const Setup& s) {

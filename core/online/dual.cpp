@@ -41,10 +41,10 @@ class Clock {
   bool settles(double gamma) const { return gamma != gamma_ || trail_.rounds() >= limit_; }
   void begin(double gamma) {
     if (traced_ && settles(gamma)) restart();
-    gamma_ = gamma;
+    next_ = gamma;
   }
   void end() {
-    rounds_ += 1;
+    rounds_ += 1, gamma_ = next_;
     if (traced_) trail_.push(rounds_, rate().c, rate().extra);
   }
   void restart() { trail_.restart(rounds_); }
@@ -64,7 +64,7 @@ class Clock {
   }
 
  private:
-  double alpha_, rho_, rounds_ = 0, gamma_ = 0;
+  double alpha_, rho_, rounds_ = 0, gamma_ = 0, next_ = 0;  // next_: γ of a round that has begun
   std::size_t limit_;
   bool traced_;
   DualTrail trail_;

@@ -37,6 +37,7 @@ class GroupFobosRule {
   void update(std::size_t j, double x, const double* slope) { w_.update(j, x * eta_, slope); }
   void end() { total_ += eta_ * alpha_; }
   void read(std::size_t j, double* w) const { w_.read(j, w, factor_of(w_.group_of(j))); }
+  void assign(std::size_t j, std::size_t g) { w_.assign(j, g); }
   void visit(StateVisitor& f) { total_.visit(f, "total", "total_rest"), w_.visit(f, total_.stamps()); }
 
  private:
@@ -100,8 +101,8 @@ class ScaledRule {
 class DualClock {
  public:
   explicit DualClock(double alpha) : alpha_(alpha) {}
-  void begin(double gamma) { gamma_ = gamma; }
-  void end() { rounds_ += 1, set(); }
+  void begin(double gamma) { next_ = gamma; }
+  void end() { rounds_ += 1, gamma_ = next_, set(); }
   double rounds() const { return rounds_; }
   double rate() const { return rate_; }
   double t_alpha() const { return rounds_ * alpha_; }
@@ -111,7 +112,7 @@ class DualClock {
   }
 
  private:
-  double alpha_, rounds_ = 0, gamma_ = 0, rate_ = 0;
+  double alpha_, rounds_ = 0, gamma_ = 0, next_ = 0, rate_ = 0;  // next_: γ of a round that has begun
 
   // See RdaRule for γ = 0.
   void set() { rate_ = rounds_ > 0 ? 1.0 / std::max(gamma_ * std::sqrt(rounds_), 1e-12 * rounds_ * alpha_) : 0.0; }
@@ -145,6 +146,7 @@ class GroupRdaRule {
   void update(std::size_t j, double x, const double* slope) { sums_.update(j, -x, slope); }
   void end() { clock_.end(); }
   void read(std::size_t j, double* w) const { sums_.read(j, w, factor_of(sums_.group_of(j))); }
+  void assign(std::size_t j, std::size_t g) { sums_.assign(j, g); }
   void visit(StateVisitor& f) { clock_.visit(f), sums_.visit(f, a_round); }
 
  private:

@@ -74,7 +74,8 @@ LaneGroup::LaneGroup(std::unique_ptr<Rule> made, const Setup& of)
   for (const double size : sizes_) largest_size_ = std::max(largest_size_, size);
 }
 
-void LaneGroup::diverge(double z, double slope, double weight, double step) const {
+void LaneGroup::diverge(double z, double slope, double weight, double step) {
+  rule->take_back();
   char words[400];
   std::snprintf(
       words, sizeof words,
@@ -196,13 +197,23 @@ void Learner::visit(StateVisitor& f) {
   }
 }
 
-std::unique_ptr<Learner> Learner::made(std::size_t features, std::size_t outputs) const {
+std::unique_ptr<Learner> Learner::made(std::size_t features, std::size_t outputs, const FeatureGroups* groups) const {
   if (!again_) throw std::invalid_argument("this learner couples features and cannot grow");
-  return again_(features, outputs);
+  return again_(features, outputs, groups);
 }
 
-std::unique_ptr<Learner> Learner::grown(std::size_t features, std::size_t outputs) {
-  std::unique_ptr<Learner> wide = made(features, outputs);
+void Learner::assign(Some features, std::span<const std::int32_t> groups) {
+  if (features.size() != groups.size()) throw std::invalid_argument("there must be one group per feature");
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    if (features[i] < 0 || groups[i] < 0) throw std::invalid_argument("there is no such feature or group");
+    for (LaneGroup& lanes : groups_) {
+      lanes.rule->assign(static_cast<std::size_t>(features[i]), static_cast<std::size_t>(groups[i]));
+    }
+  }
+}
+
+std::unique_ptr<Learner> Learner::grown(std::size_t features, std::size_t outputs, const FeatureGroups* groups) {
+  std::unique_ptr<Learner> wide = made(features, outputs, groups);
   if (outputs != setup_.outputs) {
     for (LaneGroup& group : groups_) group.rule->settle();
   }
@@ -272,6 +283,25 @@ std::vector<double> Learner::squares() const {
   std::vector<double> all;
   for (const LaneGroup& group : groups_) all.insert(all.end(), group.squares.begin(), group.squares.end());
   return all;
+}
+
+std::vector<double> Learner::tally() const {
+  std::vector<double> all;
+  for (const LaneGroup& group : groups_) {
+    for (const auto* sums : {&group.seen, &group.losses, &group.squares, &group.totals})
+      all.insert(all.end(), sums->begin(), sums->end());
+  }
+  return all;
+}
+
+void Learner::set_tally(std::span<const double> tally) {
+  if (tally.size() != this->tally().size()) throw std::invalid_argument("the sums are of other lanes");
+  for (LaneGroup& group : groups_) {
+    for (auto* sums : {&group.seen, &group.losses, &group.squares, &group.totals}) {
+      std::copy_n(tally.begin(), sums->size(), sums->begin());
+      tally = tally.subspan(sums->size());
+    }
+  }
 }
 
 std::vector<double> Learner::intercepts() const {

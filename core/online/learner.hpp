@@ -23,6 +23,8 @@
 
 namespace gossamer {
 
+struct FeatureGroups;
+
 // A block of examples: CSR rows, targets, importance and step of each.
 template <class T>
 struct Examples {
@@ -35,6 +37,7 @@ struct Examples {
   std::size_t targets;         // how many targets per row
   const double* weight;        // importance of each row, or null for all ones
   const double* step;          // η of each row
+  const double* offset = {};   // added to the scores of each row, or null
 
   std::span<const std::int32_t> features(std::size_t i) const {
     if (i >= count) return {};
@@ -45,6 +48,7 @@ struct Examples {
     group.count = end - begin, group.begins += begin, group.ends += begin, group.step += begin;
     group.y += begin * targets;
     if (weight) group.weight += begin;
+    if (offset) group.offset += begin;
     return group;
   }
 };
@@ -121,13 +125,14 @@ class LaneGroup {
   void count_lanes(double weight, bool scoring);
   bool all_learnable(double by) const;
   void leave_out_lost(double by);
-  [[noreturn]] void diverge(double z, double slope, double weight, double step) const;
+  [[noreturn]] void diverge(double z, double slope, double weight, double step);
 };
 
 class Learner {
  public:
-  using Make = std::function<std::unique_ptr<Learner>(std::size_t features, std::size_t outputs)>;
-  // `again` makes a learner of the same kind for other sizes; nothing where features are coupled.
+  // Makes a learner of the same kind for other sizes, and for more groups if it has groups that grow.
+  using Make = std::function<std::unique_ptr<Learner>(std::size_t, std::size_t outputs, const FeatureGroups*)>;
+  // No `again`: it couples features and cannot grow.
   Learner(const Setup& setup, std::vector<LaneGroup> groups, Make again);
   Learner(const Learner&) = delete;
 
@@ -145,8 +150,10 @@ class Learner {
   // was, unless all of it is what a learner of this kind may have.
   using Saved = std::function<std::span<const double>(const char* name)>;
   void restore(const Saved& saved);
-  // A learner with the same state for more features or outputs, or for fewer features.
-  std::unique_ptr<Learner> grown(std::size_t features, std::size_t outputs);
+  // A learner with the same state for more features or outputs, or for fewer features; with more groups, if they grow.
+  std::unique_ptr<Learner> grown(std::size_t features, std::size_t outputs, const FeatureGroups* groups = nullptr);
+  // Says which group each of these features will be in, before they are first seen; in all lanes.
+  void assign(Some features, std::span<const std::int32_t> groups);
 
   std::size_t features() const { return setup_.features; }
   std::size_t outputs() const { return setup_.cells(); }
@@ -163,6 +170,8 @@ class Learner {
   std::size_t lost() const;                                       // how many lanes diverged: their losses are infinite
   std::vector<double> losses() const;                             // Σ weight · loss of each lane, where it counted
   std::vector<double> squares() const;                            // Σ weight · loss²
+  std::vector<double> tally() const;                              // all sums that lanes are judged by
+  void set_tally(std::span<const double> tally);                  // as they were
   double scored() const { return groups_[0].totals[0]; }          // Σ weight
   double scored_squares() const { return groups_[0].totals[1]; }  // Σ weight²
   std::vector<double> intercepts() const;                         // of each output of each lane, or none
@@ -185,7 +194,7 @@ class Learner {
   void run(const Examples<T>& examples, const LossCall& loss);
   template <class T>
   void run_block(const Examples<T>& examples, const LossCall& loss);
-  std::unique_ptr<Learner> made(std::size_t features, std::size_t outputs) const;
+  std::unique_ptr<Learner> made(std::size_t features, std::size_t outputs, const FeatureGroups* groups) const;
   // f(group, its first lane)
   template <class F>
   void each_group(F f) const;

@@ -58,17 +58,18 @@ std::unique_ptr<Learner> make_learner(const Methods::Variant& method, const RowP
     const Setup some = some_lanes(setup, first, std::min(first + each, count));
     groups.emplace_back(plain_or_averaged(make_rule(method, penalty, weights, some), some), some);
   }
-  return std::make_unique<Learner>(setup, std::move(groups), [=](std::size_t features, std::size_t outputs) {
-    Setup other = setup;
-    other.features = features, other.outputs = outputs;
-    return make_learner(method, penalty, weights, other, together);
-  });
+  return std::make_unique<Learner>(setup, std::move(groups),
+                                   [=](std::size_t features, std::size_t outputs, const FeatureGroups*) {
+                                     Setup other = setup;
+                                     other.features = features, other.outputs = outputs;
+                                     return make_learner(method, penalty, weights, other, together);
+                                   });
 }
 
-std::unique_ptr<Learner> make_learner(std::unique_ptr<Rule> rule, const Setup& setup) {
+std::unique_ptr<Learner> make_learner(std::unique_ptr<Rule> rule, const Setup& setup, Learner::Make again) {
   std::vector<LaneGroup> groups;
   groups.emplace_back(plain_or_averaged(std::move(rule), setup), setup);
-  return std::make_unique<Learner>(setup, std::move(groups), nullptr);
+  return std::make_unique<Learner>(setup, std::move(groups), std::move(again));
 }
 
 }  // namespace gossamer

@@ -100,7 +100,7 @@ using Methods = MethodList<Fobos, Rda, AdaGradDual, AdaGradPrimal, Ftrl, Subgrad
 std::unique_ptr<Learner> make_learner(const Methods::Variant& method, const RowPenalties::Variant& penalty,
                                       const Weights& weights, const Setup& setup, std::size_t together = 0);
 
-// A learner of a rule that couples features (coupled.hpp).
-std::unique_ptr<Learner> make_learner(std::unique_ptr<Rule> rule, const Setup& setup);
+// A learner of a rule that couples features (coupled.hpp); `again` if it can grow.
+std::unique_ptr<Learner> make_learner(std::unique_ptr<Rule> rule, const Setup& setup, Learner::Make again);
 
 }  // namespace gossamer

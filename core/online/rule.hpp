@@ -2,6 +2,7 @@
 //
 //     margins(row, step, z)    a round starts with this step: z += Σ x_j W_j, with W_j brought up to date
 //     learn(row, slope)        the gradient x_j · slope arrives at each feature of the same row, and the round is over
+//     take_back()              after margins, in place of learn: the example is not learned from, and leaves no trace
 //     read(j, w)               W_j as it stands now, changing nothing
 //     visit(f)                 shows all of its state and what it may be, to save and restore it (base/state.hpp)
 //
@@ -66,6 +67,7 @@ class Rule {
   virtual void run(LaneGroup& group, const Examples<float>& examples, const LossCall& loss, bool scoring);
   virtual void margins(const Row& row, double step, double* z) = 0;
   virtual void learn(const Row& row, const double* slope) = 0;
+  virtual void take_back() {}
   virtual void read(std::size_t j, double* w) const = 0;
   virtual void visit(StateVisitor& f) = 0;
   virtual void prefetch(std::span<const std::int32_t>) const {}
@@ -78,6 +80,8 @@ class Rule {
 
   // W_j ← w, for a rule that takes over from one of another form (Learner::grown).
   virtual void write(std::size_t, const double*) { throw std::logic_error("this rule does not take weights"); }
+  // Feature j will be in group g, for a rule whose groups grow.
+  virtual void assign(std::size_t, std::size_t) { throw std::invalid_argument("this learner has no groups that grow"); }
   // What a rule with this lane alone keeps of feature j, under the name it has there.
   virtual const char* alone(std::size_t, std::size_t, std::vector<double>&) const {
     throw std::logic_error("this rule has no lanes");
@@ -99,6 +103,13 @@ class FeatureByFeature final : public Rule {
   }
   void read(std::size_t j, double* w) const override { rule_.read(j, w); }
   void visit(StateVisitor& f) override { rule_.visit(f); }
+  void assign(std::size_t j, std::size_t g) override {
+    if constexpr (requires { rule_.assign(j, g); }) {
+      rule_.assign(j, g);
+    } else {
+      Rule::assign(j, g);
+    }
+  }
   void prefetch(std::span<const std::int32_t> features) const override {
     for (const std::int32_t j : features) rule_.prefetch(static_cast<std::size_t>(j));
   }

@@ -13,6 +13,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "base/blocks.hpp"
@@ -21,11 +22,13 @@
 namespace gossamer {
 
 // Groups of features as the user gave them: a partition, and a weight ω each (none: all ones). No starts: every
-// feature is a group.
+// feature is a group. Groups that grow need not hold all features: a feature gets its group before it is first seen.
 struct FeatureGroups {
   std::vector<std::int64_t> members, starts;
   std::vector<double> weights;
+  bool grows = false;
 
+  std::size_t count() const { return starts.empty() ? 0 : starts.size() - 1; }
   static FeatureGroups whole(std::size_t features) {
     FeatureGroups one{std::vector<std::int64_t>(features), {0, static_cast<std::int64_t>(features)}, {}};
     std::iota(one.members.begin(), one.members.end(), 0);
@@ -38,39 +41,96 @@ struct FeatureGroups {
   }
 };
 
-// Which group a feature is in, and who else is.
+// Which group a feature is in, and who else is. In groups that grow, a feature is a member once it has been changed:
+// what is done with the members does not depend on when others were announced.
 class Partition {
  public:
   Partition(const FeatureGroups& groups, std::size_t features) : features_(features) {
-    if (groups.starts.size() == 2) {
-      whole_ = true;
-    } else if (!groups.starts.empty()) {
-      members_ = groups.members, starts_ = groups.starts, of_.resize(features);
-      for (std::size_t g = 0; g < count(); ++g) each(g, [&](std::size_t j) { of_[j] = static_cast<std::uint32_t>(g); });
+    if (groups.starts.empty()) return;
+    whole_ = groups.starts.size() == 2 && !groups.grows, grows_ = groups.grows;
+    if (whole_) return;
+    places_.resize(features), ends_.resize(groups.count());
+    for (std::size_t g = 0; g < count(); ++g) {
+      for (auto m = groups.starts[g]; m < groups.starts[g + 1]; ++m) {
+        const auto j = static_cast<std::size_t>(groups.members[m]);
+        if (j >= features) throw std::invalid_argument("there is no such feature");
+        places_[j].group = static_cast<std::uint32_t>(g);
+        if (!grows_) join(j);
+      }
     }
   }
-  std::size_t count() const { return whole_ ? 1 : starts_.empty() ? features_ : starts_.size() - 1; }
-  std::size_t of(std::size_t j) const { return whole_ ? 0 : of_.empty() ? j : of_[j]; }
-  std::size_t size(std::size_t g) const {
-    if (whole_) return features_;
-    return starts_.empty() ? 1 : static_cast<std::size_t>(starts_[g + 1] - starts_[g]);
-  }
+  std::size_t count() const { return whole_ ? 1 : places_.empty() ? features_ : ends_.size(); }
+  std::size_t of(std::size_t j) const { return whole_ ? 0 : places_.empty() ? j : places_[j].group; }
+  std::size_t size(std::size_t g) const { return whole_ ? features_ : places_.empty() ? 1 : ends_[g].size; }
   template <class F>
   void each(std::size_t g, F f) const {
     if (whole_) {
       for (std::size_t j = 0; j < features_; ++j) f(j);
-    } else if (starts_.empty()) {
+    } else if (places_.empty()) {
       f(g);
     } else {
-      for (auto m = starts_[g]; m < starts_[g + 1]; ++m) f(static_cast<std::size_t>(members_[m]));
+      for (std::uint32_t j = ends_[g].first; j != nobody; j = places_[j].next) f(static_cast<std::size_t>(j));
+    }
+  }
+  // Says which group a feature will be in.
+  void assign(std::size_t j, std::size_t g) {
+    if (!grows_ || j >= features_ || g >= count()) throw std::invalid_argument("there is no such feature or group");
+    if (places_[j].group == g) return;
+    if (places_[j].next != waiting) throw std::invalid_argument("a feature in use cannot change its group");
+    places_[j].group = static_cast<std::uint32_t>(g);
+  }
+  // A feature is about to be changed.
+  void touch(std::size_t j) {
+    if (grows_ && places_[j].next == waiting) join(j);
+  }
+  void visit(StateVisitor& f) {
+    if (!grows_) return;
+    std::vector<double> shown;  // members and their groups, in the order in which sums go through them
+    for (std::size_t g = 0; g < count(); ++g) {
+      each(g, [&](std::size_t j) { shown.insert(shown.end(), {static_cast<double>(j), static_cast<double>(g)}); });
+    }
+    const std::vector<double> before = shown;
+    f.growing("members", shown, {{below(features_)}, {below(count())}});
+    f.demand("members", "a feature is in two groups", [&] {
+      std::vector<bool> there(features_);
+      for (std::size_t i = 0; i < shown.size(); i += 2) {
+        if (there[static_cast<std::size_t>(shown[i])]) return false;
+        there[static_cast<std::size_t>(shown[i])] = true;
+      }
+      return true;
+    });
+    if (shown == before) return;
+    for (Place& place : places_) place.next = waiting;
+    ends_.assign(ends_.size(), {});
+    for (std::size_t i = 0; i < shown.size(); i += 2) {
+      const auto j = static_cast<std::size_t>(shown[i]);
+      places_[j].group = static_cast<std::uint32_t>(shown[i + 1]);
+      join(j);
     }
   }
 
  private:
+  static constexpr std::uint32_t nobody = ~0u, waiting = nobody - 1;
+  struct Place {
+    std::uint32_t group = 0, next = waiting;  // the next member of the group
+  };
+  struct Ends {
+    std::uint32_t first = nobody, last = nobody;
+    std::size_t size = 0;
+  };
+
   std::size_t features_;
-  bool whole_ = false;                          // one group of everything: no tables
-  std::vector<std::int64_t> members_, starts_;  // none: every feature is a group
-  std::vector<std::uint32_t> of_;
+  bool whole_ = false, grows_ = false;  // one group of everything: no tables
+  std::vector<Place> places_;           // none: every feature is a group
+  std::vector<Ends> ends_;
+
+  static Range below(std::size_t most) { return whole_up_to(static_cast<double>(most) - 1); }
+  void join(std::size_t j) {
+    Ends& ends = ends_[places_[j].group];
+    const auto now = static_cast<std::uint32_t>(j);
+    ends.size++ == 0 ? ends.first = now : places_[ends.last].next = now;
+    ends.last = now, places_[j].next = nobody;
+  }
 };
 
 // Weights as scale_g · u_j.
@@ -85,6 +145,7 @@ class ScaledGroups {
   }
 
   std::size_t group_of(std::size_t j) const { return partition_.of(j); }
+  void assign(std::size_t j, std::size_t g) { partition_.assign(j, g); }
   double norm(std::size_t g) const { return std::fabs(group(g)[scale]) * std::sqrt(total_of(group(g) + squares)); }
   double& stamp_of(std::size_t g) { return group(g)[stamp]; }  // for the rule to use
   double stamp_of(std::size_t g) const { return group(g)[stamp]; }
@@ -114,6 +175,7 @@ class ScaledGroups {
   }
   // W_j ← W_j − step · slope
   void update(std::size_t j, double step, const double* slope) {
+    partition_.touch(j);
     double* s = group(partition_.of(j));
     double* u = &slots_[j * (k_ + 1)];
     if (u[0] != s[generation]) std::fill_n(u + 1, k_, 0.0), u[0] = s[generation];
@@ -134,6 +196,7 @@ class ScaledGroups {
   }
   // `stamps` is what the rule keeps for a group.
   void visit(StateVisitor& f, Range stamps) {
+    partition_.visit(f);
     f("groups", std::span(groups_), Per::learner,
       {{any_number}, {at_least_zero}, {any_number}, {counted, 2}, {stamps}});
     f("slots", slots_, {{counted}, {any_number, k_}});

@@ -1,15 +1,28 @@
 #include "text/csv.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "text/lines.hpp"
 
 namespace gossamer {
 
+CsvParser::CsvParser(TablePlan plan, char delimiter, NameTable& names, NameTable& classes, const Limits& limits)
+    : plan_(std::move(plan)),
+      delimiter_(delimiter),
+      plain_(std::string_view("0123456789+-.eE").find(delimiter) == std::string_view::npos),
+      makes_names_(plan_.makes_names()),
+      names_(names),
+      classes_(classes),
+      limits_(limits) {}
+
 std::unique_ptr<TextRows> CsvParser::parse(std::string_view text) {
-  auto lock = names_.hold(), class_lock = classes_.hold();
-  return parse_lines(text, limits_, [&](TextRows& rows, Cursor& c) { return line(rows, c); });
+  std::unique_lock<std::timed_mutex> lock, class_lock;
+  if (makes_names_) lock = names_.hold(), class_lock = classes_.hold();
+  auto rows = std::make_unique<TextRows>(text.size());
+  Encoder encoder(plan_, names_, classes_, *rows);
+  std::string unquoted;
+  parse_lines(*rows, text, limits_, [&](TextRows& to, Cursor& c) { return line(to, c, encoder, unquoted); });
+  return rows;
 }
 
 // Whether the quote there opens a cell: only blanks are between it and a delimiter or a line end. Other quotes are
@@ -39,47 +52,45 @@ std::size_t CsvParser::cut(std::string_view text, std::size_t) const {
   return end;
 }
 
-bool CsvParser::line(TextRows& rows, Cursor& c) {
-  rows.reserve(columns_.size());  // a cell may span several lines
+bool CsvParser::line(TextRows&, Cursor& c, Encoder& encoder, std::string& unquoted) const {
   if (c.over() || (*c.at == '\r' && c.at[1] == '\n')) return false;
-  double label = std::numeric_limits<double>::quiet_NaN(), weight = 1;
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const CsvColumn& column = columns_[j];
+  encoder.begin();
+  const std::size_t count = plan_.columns.size();
+  for (std::size_t j = 0; j < count; ++j) {
     const char* from = c.at;
+    Cursor fast = c;
+    double x = 0;
     std::string_view cell;
-    if (!next_cell(c, cell)) return false;
+    // Most numbers stand between two delimiters as they are.
+    const bool plain = plain_ && plan_.columns[j].is_numeric() && (Cursor::digit(*from) || *from == '-') &&
+                       fast.number(x) && (*fast.at == delimiter_ || *fast.at == '\n');
+    if (plain) c.at = fast.at;
+    if (!plain && !next_cell(c, unquoted, cell)) return false;
     const char* after = c.at;
     const bool last = *after == '\n';
-    if (last && j + 1 < columns_.size()) return c.fail("the row has fewer cells than the first line has columns");
-    if (!last && j + 1 == columns_.size()) return c.fail("the row has more cells than the first line has columns");
-    if (!cell.empty() && column.role != CsvColumn::skipped) {
-      c.at = from;
-      if (!use(rows, c, column, cell, label, weight)) return false;
-      c.at = after;
-    } else if (column.role == CsvColumn::weight) {
-      return c.fail("the weight is missing");
-    }
-    if (!last) ++c.at;
+    if (last && j + 1 < count) return c.fail("the row has fewer cells than the first line has columns");
+    if (!last && j + 1 == count) return c.fail("the row has more cells than the first line has columns");
+    c.at = from;
+    if (!(plain ? encoder.number(j, x) : encoder.cell(j, cell))) return c.fail(encoder.reason);
+    c.at = after + !last;
   }
-  rows.label.push_back(label);
-  rows.weigh(weight);
-  return true;
+  return encoder.end() || c.fail(encoder.reason);
 }
 
 // One cell without its quotes and the blanks around it; the cursor stops at the delimiter or the line end.
-bool CsvParser::next_cell(Cursor& c, std::string_view& cell) {
+bool CsvParser::next_cell(Cursor& c, std::string& unquoted, std::string_view& cell) const {
   while ((*c.at == ' ' || *c.at == '\t') && *c.at != delimiter_) ++c.at;
   if (*c.at == '"') {
-    unquoted_.clear();
+    unquoted.clear();
     const char* open = c.at;
     for (++c.at;; ++c.at) {
       if (c.at >= c.end) return c.at = open, c.fail("the quote is not closed");
       if (*c.at == '"' && *++c.at != '"') break;
-      unquoted_ += *c.at;
+      unquoted += *c.at;
       c.inner_lines += *c.at == '\n';
     }
     while (Cursor::blank(*c.at) && *c.at != delimiter_) ++c.at;
-    cell = unquoted_;
+    cell = unquoted;
     if (*c.at != delimiter_ && *c.at != '\n') return c.fail("a delimiter is needed after a quoted cell");
     return true;
   }
@@ -88,35 +99,6 @@ bool CsvParser::next_cell(Cursor& c, std::string_view& cell) {
   const char* stop = c.at;
   while (stop > from && Cursor::blank(stop[-1])) --stop;
   cell = {from, static_cast<std::size_t>(stop - from)};
-  return true;
-}
-
-bool CsvParser::use(TextRows& rows, Cursor& c, const CsvColumn& column, std::string_view cell, double& label,
-                    double& weight) {
-  if (column.role == CsvColumn::category) {
-    const std::int32_t number = names_.number(column.prefix, cell);
-    if (number < 0 || number > largest_feature - column.feature)
-      return c.fail("there are too many different categories");
-    rows.add(column.feature + number, 1);
-    return true;
-  }
-  if (column.role == CsvColumn::target_class) {
-    const std::int32_t number = classes_.number({}, cell);
-    if (number < 0) return c.fail("there are too many different classes");
-    label = number;
-    return true;
-  }
-  double x;
-  padded_.assign(cell).push_back('\n');
-  Cursor inner{padded_.data(), padded_.data() + padded_.size()};
-  if (!inner.number(x)) return c.fail(inner.reason);
-  if (!inner.over()) return c.fail("a number is needed here");
-  if (column.role == CsvColumn::weight && x < 0) return c.fail("a weight is not negative");
-  if (column.role == CsvColumn::number) {
-    rows.add(column.feature, x);
-  } else {
-    (column.role == CsvColumn::weight ? weight : label) = x;
-  }
   return true;
 }
 

@@ -32,6 +32,7 @@ struct TextRows {
   std::vector<std::int64_t> starts;  // where each row begins, and the last one ends
   std::vector<double> label;         // target of each row, NaN where the line has none
   std::vector<double> weight;        // importance of each row; empty if all are one
+  std::vector<double> offset;        // added to the margin of each row; empty if the data has none
   std::vector<std::int64_t> tags;    // VW: begin and end of each row's tag in the text; empty if none has one
   std::int32_t width = 0;            // largest feature + 1
   std::int64_t lines = 0;            // number of lines of the text

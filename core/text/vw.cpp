@@ -50,8 +50,36 @@ bool VwParser::line(TextRows& rows, Cursor& c, const char* text) {
   rows.label.push_back(label);
   rows.weigh(importance);
   if (tag) rows.tag(tag - text, tag_end - text);
+  parts_.clear();
   while (*c.at == '|') {
     if (!namespace_(rows, c)) return false;
+  }
+  return crossed_.empty() || cross(rows, c);
+}
+
+// Adds the products of the features of two namespaces; of one namespace with itself, each pair once.
+bool VwParser::cross(TextRows& rows, Cursor& c) {
+  const auto is = [](std::string_view space, const std::string& wanted) {
+    return space == wanted || (wanted.size() == 1 && space.starts_with(wanted));
+  };
+  const auto name = [](std::string& out, const Part& part) {
+    if (!part.space.empty()) out.append(part.space).append("^");
+    out.append(part.name);
+  };
+  for (const auto& [one, other] : crossed_) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (!is(parts_[i].space, one)) continue;
+      for (std::size_t k = one == other ? i : 0; k < parts_.size(); ++k) {
+        if (!is(parts_[k].space, other)) continue;
+        const double x = parts_[i].value * parts_[k].value;
+        if (!std::isfinite(x)) return c.fail("the product of two features is infinite");
+        joined_.clear();
+        name(joined_, parts_[i]), joined_ += '*', name(joined_, parts_[k]);
+        const std::int32_t number = names_.number({}, joined_);
+        if (number < 0) return c.fail("there are too many different names; use fewer, or hash them");
+        rows.reserve(1), rows.add(number, x);
+      }
+    }
   }
   return true;
 }
@@ -77,6 +105,7 @@ bool VwParser::namespace_(TextRows& rows, Cursor& c) {
   double scale = 1;
   const char* from = ++c.at;
   while (!c.token_over() && *c.at != ':' && *c.at != '|') ++c.at;
+  const std::string_view space(from, static_cast<std::size_t>(c.at - from));
   prefix_.assign(from, c.at);
   if (!prefix_.empty()) prefix_ += '^';
   joined_ = prefix_;
@@ -103,6 +132,7 @@ bool VwParser::namespace_(TextRows& rows, Cursor& c) {
     }
     if (!std::isfinite(x * scale)) return c.fail("the value times that of the namespace is infinite");
     rows.add(0, x * scale);
+    if (!crossed_.empty()) parts_.push_back({space, name, x * scale});
     if (features_.size() == at_once && !number(rows, c)) return false;
   }
 }

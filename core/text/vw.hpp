@@ -1,6 +1,7 @@
 // Vowpal Wabbit text: `label importance 'tag|namespace:scale name:value name … |namespace …`, one row per line. Label,
 // importance and tag may be missing; a name without a value has the value 1. The feature `name` of namespace `ns` is
-// called `ns^name`, and only `name` in the namespace without a name. `NameTable` turns names into numbers.
+// called `ns^name`, and only `name` in the namespace without a name; the product of two features `a^x*b^y`. `NameTable`
+// turns names into numbers.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/cursor.hpp"
@@ -17,7 +19,9 @@ namespace gossamer {
 
 class VwParser final : public TextParser {
  public:
-  VwParser(NameTable& names, const Limits& limits) : names_(names), limits_(limits) {}
+  // `crossed` are pairs of namespaces whose features are multiplied: their names, or first letters as for VW's -q.
+  VwParser(NameTable& names, const Limits& limits, std::vector<std::pair<std::string, std::string>> crossed = {})
+      : names_(names), limits_(limits), crossed_(std::move(crossed)) {}
   std::unique_ptr<TextRows> parse(std::string_view text) override;
 
  private:
@@ -26,8 +30,15 @@ class VwParser final : public TextParser {
     std::uint64_t hash;
   };
 
+  struct Part {  // a feature of the row, if some are crossed
+    std::string_view space, name;
+    double value;
+  };
+
   NameTable& names_;
   Limits limits_;
+  std::vector<std::pair<std::string, std::string>> crossed_;
+  std::vector<Part> parts_;
   std::string prefix_;             // "namespace^"
   std::string joined_;             // the same, then room for a name
   std::vector<Feature> features_;  // the last entries, not numbered yet
@@ -36,6 +47,7 @@ class VwParser final : public TextParser {
   std::uint64_t hash_joined(std::string_view name, bool roomy);
   bool namespace_(TextRows& rows, Cursor& c);
   bool number(TextRows& rows, Cursor& c);
+  bool cross(TextRows& rows, Cursor& c);
 };
 
 }  // namespace gossamer

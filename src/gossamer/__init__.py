@@ -37,7 +37,7 @@ _HOMES = {
     "online": "OnlineClassifier OnlineRegressor OnlineClassifierCV OnlineRegressorCV",
     "batch": (
         "BatchClassifier BatchRegressor BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath "
-        "alpha_max BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint"
+        "alpha_max BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint Smoothing"
     ),
     "boosting": "BoostingClassifier BoostingRegressor ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
     "metrics": "coverage",

@@ -125,6 +125,10 @@ class Loss:
         """Return the mean loss over rows with targets y and weights p, as batch solvers see it."""
         return _core.mean_loss(self._core(), outputs, y, p, threads)
 
+    def smoothed(self, width: float, outputs: int, y: Array, p: Array, offset: Array, threads: int) -> Any:
+        """Return the mean of the loss with its kinks rounded off over a width, at z + offset; None if it has none."""
+        return _core.smoothed_loss(self._core(), width, outputs, y, p, offset, threads) if self.smooth_kin else None
+
     def _core(self) -> Any:
         raise NotImplementedError
 
@@ -741,7 +745,7 @@ class Multitask(Loss):
         object.__setattr__(self, "loss", each)
         if each.kind in ("multiclass", "multitask"):
             raise TypeError(f"Multitask adds up a scalar loss; {each.label} is not one.")
-        for fact in ("lipschitz", "smoothness", "predicts"):
+        for fact in ("lipschitz", "smoothness", "predicts", "smooth_kin"):
             object.__setattr__(self, fact, getattr(each, fact))
 
     @property
@@ -815,20 +819,26 @@ class NumPyLoss:
 
     def __init__(self, loss: Any, y: Array, p: Array) -> None:
         self.loss, self.y, self.p = loss, y, p[:, None]
+        self.offset: Any = 0.0
+
+    def set_offset(self, offset: Array) -> None:
+        """Add an offset to the margins."""
+        self.offset = offset
 
     def value(self, Z: Array, b: Array) -> float:
         """Return Σ p ℓ."""
-        return float(np.sum(self.p * self.loss.value(Z + b, self.y)))
+        return float(np.sum(self.p * self.loss.value(Z + self.offset + b, self.y)))
 
     def slopes(self, Z: Array, b: Array, S: Array) -> float:
         """Fill S with p ∂ℓ/∂z; return the value."""
-        S[...] = self.p * self.loss.slope(Z + b, self.y)
+        S[...] = self.p * self.loss.slope(Z + self.offset + b, self.y)
         return self.value(Z, b)
 
     def best_slopes(self, Z: Array, b: Array, S: Array) -> float:
         """Move b to where the slopes balance; fill S with the slopes there; return the value."""
+        at = Z + self.offset
         for r in range(Z.shape[1]):
-            b[r] = self._root(Z[:, r : r + 1], self.y[:, r : r + 1], float(b[r]))
+            b[r] = self._root(at[:, r : r + 1], self.y[:, r : r + 1], float(b[r]))
         return self.slopes(Z, b, S)
 
     def _root(self, z: Array, y: Array, b: float) -> float:

@@ -139,15 +139,23 @@ class Registry(Mapping[str, Any]):
         self._by_name: dict[str, Any] = {}
         self._elsewhere: dict[str, str] = {}  # names of other libraries: what to say of them
 
-    def part(self, *names: str, same: tuple[str, ...] = (), near: tuple[str, ...] = ()) -> Callable[[Class], Class]:
+    def part(
+        self,
+        *names: str,
+        same: tuple[str, ...] = (),
+        near: tuple[str, ...] = (),
+        said: Mapping[str, str] | None = None,
+    ) -> Callable[[Class], Class]:
         """Return the decorator that registers a class under these names, or without a name.
 
         `same` are names that other libraries have for this part, `near` their names of parts that are not here and to
-        which this one is the nearest. They are no names of ours: the error for them says what to use.
+        which this one is the nearest. They are no names of ours: the error for them says what to use. `said` has more
+        such names, with the sentence to say.
         """
+        said = said or {}
 
         def join(cls: Class) -> Class:
-            for name in (*names, *same, *near):
+            for name in (*names, *same, *near, *said):
                 if name in self._by_name or name in self._elsewhere:
                     owner = self._by_name[name].__name__ if name in self._by_name else "a name of another library"
                     raise ValueError(f"There is a {self.noun} {name!r} already: {owner}.")
@@ -155,6 +163,7 @@ class Registry(Mapping[str, Any]):
             ours = repr(next(iter(names), None))
             self._elsewhere.update(dict.fromkeys(same, f" It is called {ours} here."))
             self._elsewhere.update(dict.fromkeys(near, f" The nearest is {ours}."))
+            self._elsewhere.update({name: f" {words}" for name, words in said.items()})
             self.classes.append(cls)
             return cls
 

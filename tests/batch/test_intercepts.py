@@ -6,12 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 import gossamer as gs
 from catalogue import SCALAR_LOSSES, over
 from gossamer.batch.driver import solve
-from gossamer.batch.objective import Objective
+from gossamer.batch.objective import Objective, Point
 
 EPS = 2.0**-52
 RESIDUAL = [e for e in SCALAR_LOSSES if e.loss.of_residual]
@@ -145,3 +146,36 @@ def test_a_solver_that_gains_nothing_stops():
     found = solve(objective, gs.CoordinateDescent(), tol=1e-6, max_iter=1000)
     assert found.iterations < 30
     assert math.isclose(found.W[0, 0] * 1e8, 1.0, rel_tol=0.1)
+
+
+@pytest.mark.parametrize("solver", ["auto", "fista", "sparsa", "fobos"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("penalty", ["l1", "l2_squared", "group_l2", "group_linf", "l2", "l1_ball", "none"])
+def test_a_class_without_rows(penalty, loss, solver):
+    """Its best intercept is −∞: the optimum, and a certificate for it, are those of the problem without the class."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    y = np.argmax(X[:, :4] + rng.normal(size=(120, 4)), axis=1)
+    weight = np.where(y == 2, 0.0, rng.uniform(0.5, 2, 120))
+    settings = {"loss": loss, "penalty": penalty, "alpha": 0.02, "solver": solver, "tol": 1e-6, "max_iter": 2000}
+    model = gs.BatchClassifier(**settings).fit(X, y, sample_weight=weight)
+    without = gs.BatchClassifier(**settings).fit(X[y != 2], y[y != 2], sample_weight=weight[y != 2])
+    assert model.objective_ == pytest.approx(without.objective_, rel=1e-12)
+    assert model.dual_gap_ == pytest.approx(without.dual_gap_, rel=1e-6, abs=1e-12)
+    assert_array_equal(np.abs(model.coef_[2]) < 1e-12, True)
+    np.testing.assert_allclose(np.delete(model.coef_, 2, axis=0), without.coef_, atol=1e-9)
+    assert 2 not in model.predict(X)
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_an_imbalance_of_a_class_without_rows_is_no_dual_point():
+    """A finite intercept at which the class still has a share: only u = 0 is sure to be a dual point."""
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    objective = Objective(X, y[:, None].astype(float), gs.Multinomial(), gs.L1(), 0.01, outputs=3)
+    point = objective.at(np.zeros((3, 3)))
+    assert objective.certify(point).gap < 0.9 * point.loss
+    S = np.empty((30, 3))
+    loss = objective.mean.slopes(objective.margins(point.W), np.zeros(3), S)
+    away = Point(point.W, np.zeros(3), float(loss), S, objective.gradient(S))
+    best = solve(objective, gs.FISTA(), tol=1e-10).certificate.objective
+    assert objective.lower_bound(away) <= best

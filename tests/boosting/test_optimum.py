@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import boosting_reference as twin
 import gossamer as gs
@@ -50,7 +51,7 @@ def test_it_reaches_the_optimum_of_the_batch_problem(kind, penalty, bound, more,
 
 
 @pytest.mark.parametrize("kind", ["binary", "multiclass"])
-@pytest.mark.parametrize(("penalty", "bound"), [("linf", "ada"), ("linf", "grad"), ("l2", "grad")])
+@pytest.mark.parametrize(("penalty", "bound"), [("linf", "ada"), ("linf", "grad"), ("l2_norm", "grad")])
 def test_norms_of_all_weights_reach_the_optimum_together(kind, penalty, bound):
     X, y = data(kind)
     settings = {"order": "parallel", "tol": 1e-5, "max_rounds": 30_000}
@@ -193,6 +194,21 @@ def test_duplicated_columns_do_not_keep_it_from_stopping():
     assert model.history_[-1].objective == pytest.approx(
         gs.BoostingClassifier(alpha=0.01, tol=1e-6).fit(X, y).history_[-1].objective, abs=1e-9
     )
+
+
+@pytest.mark.parametrize("loss", ["log_epsilon_insensitive", "huber"])
+@pytest.mark.parametrize("scale", [1.0, 1e2, 1e4, 1e9, 1e12])
+def test_targets_out_of_reach_are_told_after_ten_rounds(loss, scale):
+    X, y = data("regression")
+    model = gs.BoostingRegressor(bound="grad", loss=loss, max_rounds=1000)
+    if scale > 1e5:
+        with pytest.warns(ConvergenceWarning, match="y is out of reach.*Scale y"):
+            model.fit(X, scale * y)
+        assert (model.stopped_by_, model.n_iter_) == ("out of reach", 10)
+        assert np.isfinite(model.coef_).all()
+    else:  # nothing that can be reached is given up
+        model.fit(X, scale * y)
+        assert model.stopped_by_ == "no candidate"
 
 
 # Baselines

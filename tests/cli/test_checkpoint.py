@@ -35,7 +35,9 @@ METHODS = {
     "averaged": ["--method", "fobos", "--average"],
     "berhu": ["--method", "fobos", "--penalty", "berhu"],
     "ball": ["--method", "fobos", "--penalty", "l1_ball(5.0)"],
-    "group": ["--method", "rda", "--penalty", "l2"],
+    "group": ["--method", "rda", "--penalty", "l2_norm"],
+    "groups of columns": ["--method", "rda", "--penalty", "group_l2(groups='columns')"],
+    "groups by name": ["--method", "fobos", "--penalty", "group_l2(groups={'place': ['city', 'zip']})", "--one-hot"],
     "path": [],
     "path of four": ["--path", "4", "--method", "ftrl"],
     "path, two passes": ["--path", "3", "--method", "fobos", "--passes", "2"],
@@ -75,6 +77,18 @@ def csv(path, n):
     return path
 
 
+def levels(path, n):
+    """Write a table of categories with levels that keep coming."""
+    rng = np.random.default_rng(1)
+    city, code, x = rng.integers(0, 5, n), rng.integers(0, 20 + np.arange(n) // 5), rng.normal(size=n)
+    words = [
+        f"c{a},z{b},{v:.2f},{int(v + (a == 2) + 0.5 * (b % 7 == 0) > 0.4)}"
+        for a, b, v in zip(city, code, x, strict=True)
+    ]
+    path.write_text("city,zip,x,target\n" + "\n".join(words) + "\n")
+    return path
+
+
 def trained(data, folder, *extra):
     """Return the bytes of the model of an undisturbed run."""
     path = folder / "whole.gsm"
@@ -91,7 +105,7 @@ class Stop(Exception):  # noqa: N818 (it is no error)
 
 @pytest.mark.parametrize("settings", METHODS.values(), ids=METHODS)
 def test_every_method_goes_on_to_the_same_bits(tmp_path, monkeypatch, settings):
-    data = svmlight(tmp_path / "a.svm", 900)
+    data = levels(tmp_path / "a.csv", 6000) if "groups=" in str(settings) else svmlight(tmp_path / "a.svm", 900)
     small = ["--features", "300"] if "ball" in str(settings) else []
     extra = [*settings, *small]
     monkeypatch.setattr("gossamer.sources.text.BLOCK", 4000)

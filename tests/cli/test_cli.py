@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -69,9 +70,12 @@ def test_train_in_words(data, tmp_path, capsys):
     assert cli.main(["train", str(data), "-o", str(tmp_path / "m.gsm"), "--holdout", "0.2"]) == 0
     words = capsys.readouterr()
     assert words.out == ""
-    assert re.search(r"\d+ examples in [\d.]+ s, progressive loss 0\.\d+", words.err)
-    assert re.search(r"held out: \d+ examples, loss [\d.]+, error [\d.]+", words.err)
-    assert f"model written to {tmp_path / 'm.gsm'}" in words.err
+    assert "target: two classes: " in words.err
+    assert re.search(r"trained   \d+ rows in [\d.]+ s, \d+ held out\n", words.err)
+    assert re.search(r"of 20 features have weights, progressive loss 0\.\d+ \(without features 0\.6\d+\)", words.err)
+    assert re.search(r"held out  error [\d.]+% \(\d+ of \d+; always -?1: [\d.]+%\), AUC 0\.\d+, loss [\d.]+", words.err)
+    assert re.search(rf"wrote     {tmp_path / 'm.gsm'} \(\d+ kB\)", words.err)
+    assert f"gossamer predict {tmp_path / 'm.gsm'} NEW.svm --proba" in words.err
 
 
 SETTINGS = {
@@ -114,7 +118,7 @@ def test_path(data, tmp_path, capsys):
     assert (tmp_path / "default.gsm").read_bytes() == out.read_bytes()
     with pytest.raises(SystemExit, match="2"):
         cli.main(["train", str(data), "-o", str(out), "--path", "1"])
-    assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--alpha", "1"]) == 1
+    assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--alpha", "1"]) == 2
 
 
 def test_sixteen_strengths_are_the_default(data, tmp_path, capsys):
@@ -204,9 +208,16 @@ def test_predict(trained, data, tmp_path, capsys):
     assert [int(line) for line in capsys.readouterr().out.split()] == made.predict(X).tolist()
     out = tmp_path / "out.tsv"
     assert cli.main(["predict", str(trained), str(data), "--proba", "--scores", "-o", str(out)]) == 0
-    got = np.loadtxt(out)
-    assert_allclose(got[:, 1:3], made.predict_proba(X))
-    assert_allclose(got[:, 3], made.decision_function(X))
+    head, *lines = out.read_text().splitlines()
+    assert head == "label\tp(-1)\tp(1)\tscore"
+    got = np.array([line.split("\t") for line in lines], float)
+    assert_allclose(got[:, 1:3], made.predict_proba(X), rtol=1e-5)
+    assert_allclose(got[:, 3], made.decision_function(X), rtol=1e-8)
+    assert all(len(cell) <= 11 for line in lines for cell in line.split("\t")[1:3])  # 6 digits
+    assert cli.main(["predict", str(trained), str(data), "--proba", "-o", str(out), "--no-header"]) == 0
+    assert len(out.read_text().splitlines()) == 400
+    assert cli.main(["predict", str(trained), str(data), "--header"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "label"
 
 
 def test_predict_rows_without_labels_and_with_tags(tmp_path, capsys):
@@ -279,11 +290,19 @@ def test_export(trained, tmp_path, capsys):
     assert (tmp_path / "m.onnx").stat().st_size > 100
 
 
-def test_demo(capsys):
-    assert cli.main(["demo"]) == 0
+def test_demo(tmp_path, monkeypatch, capsys):
+    """The journey from a raw table, told in the folder where its files are."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["demo", "there"]) == 0
     words = capsys.readouterr().out
-    assert "Handwritten digits" in words
-    assert "largest difference of the weights: 0.0e+00" in words
+    assert re.findall(r"^\$ gossamer (\w+)", words, re.MULTILINE) == ["look", "train", "inspect", "predict"]
+    assert {path.name for path in (tmp_path / "there").iterdir()} == {"rents.csv", "new.csv", "rents.gsm", "rents.html"}
+    assert gs.load(tmp_path / "there" / "rents.gsm").facts["holdout"]["r2"] > 0.9
+    answers = words.split("$ gossamer predict")[1].splitlines()[1:7]
+    assert answers[0] == "prediction"
+    assert all(300 < float(answer) < 4000 for answer in answers[1:])
+    shipped = Path(__file__).parents[2] / "examples" / "rents.csv"
+    assert (tmp_path / "there" / "rents.csv").read_text() == shipped.read_text()
 
 
 def test_bad_lines(data, tmp_path, capsys):
@@ -293,36 +312,95 @@ def test_bad_lines(data, tmp_path, capsys):
     assert f"{data}, line 401, column 1: a number is needed here" in capsys.readouterr().err
     assert not (tmp_path / "m.gsm").exists()
     assert cli.main(["train", str(data), "-o", out, "--on-error", "skip"]) == 0
-    assert "1 lines could not be read" in capsys.readouterr().err
+    assert "skipped   1 line that could not be read" in capsys.readouterr().err
     assert gs.load(out).facts["skipped_lines"] == 1
     kept = tmp_path / "kept.txt"
     assert cli.main(["train", str(data), "-o", out, "-q", "--on-error", "quarantine", str(kept)]) == 0
     assert kept.read_text() == "oops\n"
-    assert cli.main(["train", str(data), "-o", out, "--on-error", "panic"]) == 1
-    assert "--on-error is stop, skip, or quarantine FILE" in capsys.readouterr().err
+    assert cli.main(["train", str(data), "-o", out, "--on-error", "panic"]) == 2
+    assert "--on-error is stop, skip, or quarantine FILE; 'panic' was given" in capsys.readouterr().err
 
 
 WRONG = {
-    "no file": (["train", "nowhere.svm", "-o", "m"], "There is no file 'nowhere.svm'"),
-    "loss": (["train", "DATA", "-o", "m", "--loss", "logistc"], "Did you mean 'logistic'"),
-    "settings": (["train", "DATA", "-o", "m", "--penalty", "l1(3, 4, 5)"], "The settings of the penalty"),
-    "code": (["train", "DATA", "-o", "m", "--penalty", "l1(__import__('os'))"], "malformed"),
-    "nothing": (["train", "DATA", "-o", "m", "--penalty", "(("], "A penalty is a name"),
-    "pair": (["train", "DATA", "-o", "m", "--penalty", "l2", "--method", "ftrl"], "FTRL cannot handle L2"),
-    "classes": (["train", "DATA", "-o", "m", "--classes", "1,2"], "label -1.0, which is not one of"),
-    "no model": (["inspect", "DATA"], "this is not a file of gossamer"),
-    "path": (["train", "DATA", "-o", "m", "--path", "4", "--penalty", "l1_ball"], "on a path"),
-    "max": (["train", "DATA", "-o", "m", "--max-features", "5"], "beyond max_features"),
-    "features": (["train", "DATA", "-o", "m", "--features", "5"], "The number of features is 5"),
+    "no file": (1, ["train", "nowhere.svm"], "There is no file 'nowhere.svm'"),
+    "no model": (1, ["predict", "nowhere.gsm", "DATA"], "There is no file 'nowhere.gsm'"),
+    "nothing to inspect": (1, ["inspect", "nowhere.gsm"], "There is no file 'nowhere.gsm'"),
+    "nothing to export": (1, ["export", "nowhere.gsm", "--to", "c"], "There is no file 'nowhere.gsm'"),
+    "no folder": (1, ["train", "DATA", "-o", "none/m"], "cannot be written: there is no folder"),
+    "no folder for the report": (1, ["train", "DATA", "--report", "none/r"], "there is no folder"),
+    "loss": (2, ["train", "DATA", "--loss", "logistc"], "Did you mean 'logistic'"),
+    "loss of another library": (2, ["train", "DATA", "--loss", "log_loss"], "It is called 'logistic' here"),
+    "settings": (2, ["train", "DATA", "--penalty", "l1(3, 4, 5)"], "The settings of the penalty"),
+    "setting": (2, ["train", "DATA", "--penalty", "elastic_net(l1_ratio=7)"], "The settings of the penalty"),
+    "code": (2, ["train", "DATA", "--penalty", "l1(__import__('os'))"], "malformed"),
+    "nothing": (2, ["train", "DATA", "--penalty", "(("], "A penalty is a name"),
+    "pair": (2, ["train", "DATA", "--penalty", "group_l2", "--method", "eg"], "ExponentiatedGradient cannot handle"),
+    "pair, one strength": (
+        2,
+        ["train", "DATA", "--alpha", "1", "--penalty", "l1_ball", "--method", "subgradient"],
+        "Subgradient cannot handle L1Ball",
+    ),
+    "penalty": (2, ["train", "DATA", "--penalty", "l3"], "There is no penalty 'l3'"),
+    "method": (2, ["train", "DATA", "--method", "adam"], "There is no method 'adam'"),
+    "a setting": (2, ["train", "DATA", "--loss", "huber(delta=-1)"], "delta"),
+    "a step": (2, ["train", "DATA", "--method", "fobos(step=-1)"], "step"),
+    "alpha and path": (2, ["train", "DATA", "--path", "4", "--alpha", "1"], "give one of the two"),
+    "average and path": (2, ["train", "DATA", "--path", "4", "--average"], "--average or --grow"),
+    "output is input": (2, ["train", "DATA", "-o", "DATA"], "would replace a file that is read"),
+    "two outputs": (2, ["train", "DATA", "-o", "m", "--report", "m"], "is named for two files"),
+    "model to stdout": (2, ["train", "DATA", "-o", "-"], "A model is a file"),
+    "bad lines": (2, ["train", "DATA", "--on-error", "quarantine"], "quarantine FILE"),
+    "classes": (1, ["train", "DATA", "--classes", "1,2"], "label -1.0, which is not one of"),
+    "not a model": (1, ["inspect", "DATA"], "this is not a file of gossamer"),
+    "path": (2, ["train", "DATA", "--path", "4", "--penalty", "l1_ball"], "on a path"),
+    "max": (1, ["train", "DATA", "--max-features", "5"], "beyond max_features"),
+    "features": (1, ["train", "DATA", "--features", "5"], "The number of features is 5"),
+    "two roles": (2, ["train", "DATA", "--text", "a,b", "--ignore", "b"], "'b' is named by --text and by --ignore"),
+    "a role and the target": (2, ["train", "DATA", "--target", "a", "--date", "a"], "by --date and by --target"),
+    "half a pair": (2, ["train", "DATA", "--interact", "user"], "--interact takes two columns"),
+    "an option of tables": (2, ["train", "DATA", "--text", "a"], "--text"),
 }
 
 
-@pytest.mark.parametrize(("command", "words"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_said(data, tmp_path, monkeypatch, capsys, command, words):
+@pytest.mark.parametrize(("code", "command", "words"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_said(data, tmp_path, monkeypatch, capsys, code, command, words):
     monkeypatch.chdir(tmp_path)
-    assert cli.main([str(data) if word == "DATA" else word for word in command]) == 1
-    assert words in capsys.readouterr().err
-    assert not (tmp_path / "m").exists()
+    before = {*tmp_path.iterdir()}
+    assert cli.main([str(data) if word == "DATA" else word for word in command]) == code
+    told = capsys.readouterr().err
+    assert words in told
+    assert f"gossamer {command[0]}: " in told
+    assert {*tmp_path.iterdir()} == before
+
+
+SLIPS = {
+    "a letter": (["train", "DATA", "--alhpa", "1"], "there is no option --alhpa. Did you mean --alpha?"),
+    "with a value": (["train", "DATA", "--hold-out=0.1"], "there is no option --hold-out. Did you mean --holdout?"),
+    "of another command": (["train", "DATA", "--proba"], "--proba is an option of gossamer predict."),
+    "of none": (["inspect", "m.gsm", "--xyzzy"], "there is no option --xyzzy."),
+    "an argument": (["inspect", "a.gsm", "b.gsm"], "'b.gsm' is one argument too many."),
+    "a command": (["trian", "DATA"], "there is no command 'trian'. Did you mean train?"),
+    "nothing": (["train"], "the following arguments are required: DATA"),
+    "before the command": (["--quiet", "train", "DATA"], "--quiet is an option of gossamer train"),
+}
+
+
+@pytest.mark.parametrize(("command", "words"), SLIPS.values(), ids=SLIPS)
+def test_a_wrong_command_ends_with_two(command, words, data, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main([str(data) if word == "DATA" else word for word in command])
+    assert caught.value.code == 2
+    told = capsys.readouterr().err.splitlines()
+    assert words in told[0]
+    assert len(told) == 2
+    assert told[1].endswith("--help has the options, with examples.")
+
+
+def test_the_command_alone_shows_help(capsys):
+    assert cli.main([]) == 0
+    words = capsys.readouterr()
+    assert "gossamer look houses.csv" in words.out
+    assert words.err == ""
 
 
 VALUES = {  # just outside what each option takes
@@ -334,6 +412,7 @@ VALUES = {  # just outside what each option takes
     "--max-features": ("0", "-5"),
     "--every": ("0",),
     "--bits": ("-1", "31"),
+    "--delimiter": ("", "ab", '"', "\n", "é"),
 }
 
 
@@ -342,7 +421,7 @@ def test_a_wrong_value_ends_with_two(option, value, data, tmp_path, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main(["train", str(data), "-o", str(tmp_path / "m"), f"{option}={value}"])
     assert caught.value.code == 2
-    told = capsys.readouterr().err.splitlines()[-1]
+    told = capsys.readouterr().err.splitlines()[0]
     assert f"argument {option}: " in told
     assert " is needed; '" in told
     assert len(told) < 200
@@ -351,22 +430,20 @@ def test_a_wrong_value_ends_with_two(option, value, data, tmp_path, capsys):
 
 def test_an_option_of_another_format_ends_with_two(data, tmp_path, capsys):
     assert cli.main(["train", str(data), "-o", str(tmp_path / "m"), "--bits", "5"]) == 2
-    assert "The option bits is for vw, csv, arrow" in capsys.readouterr().err
+    assert "--bits is for vw, csv, arrow" in capsys.readouterr().err
 
 
-def test_a_wrong_command_ends_with_two(capsys):
-    for command in ([], ["fly"], ["train"], ["export", "m"]):
-        with pytest.raises(SystemExit) as caught:
-            cli.main(command)
-        assert caught.value.code == 2
-
-
-@pytest.mark.parametrize("command", [[], ["train"], ["predict"], ["inspect"], ["export"], ["demo"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in cli.COMMANDS)])
 def test_help(command, capsys):
+    """Every command has examples of its own, and no others; each comes with a sentence."""
     with pytest.raises(SystemExit) as caught:
         cli.main([*command, "--help"])
     assert caught.value.code == 0
-    assert "usage: gossamer" in capsys.readouterr().out
+    words = capsys.readouterr().out
+    assert "usage: gossamer" in words
+    examples = re.findall(r"^  (?:.*\| )?gossamer (\w+) ?", words, re.MULTILINE)
+    assert set(examples) == (set(command) or {"look", "train", "predict"})
+    assert re.search(r"^\w.*:\n  (?:.*\| )?gossamer ", words, re.MULTILINE)
 
 
 def test_standard_input_and_the_installed_command(tmp_path, data):
@@ -374,9 +451,9 @@ def test_standard_input_and_the_installed_command(tmp_path, data):
     done = run("train", "-", "--format", "svmlight", "-o", out, "--json", input=text().encode(), check=True)
     assert json.loads(done.stdout)["rows"] == 400
     done = run("train", "-", "--format", "svmlight", "-o", out, "--passes", "2", input=b"")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert b"read the data again" in done.stderr
-    done = run("train", "-", "--format", "svmlight", "-o", out, "--penalty", "l2", input=text().encode())
+    done = run("train", "-", "--format", "svmlight", "-o", out, "--penalty", "l2_norm", input=text().encode())
     assert b"--features N" in done.stderr
 
 
@@ -422,5 +499,6 @@ def test_control_c_leaves_a_model(tmp_path):
         process.send_signal(signal.SIGINT)
         _, words = process.communicate(timeout=30)
     assert process.returncode == 130, words
-    assert b"interrupted; model written" in words
+    assert b"; interrupted\n" in words
+    assert b"wrote     " in words
     assert gs.load(out).facts["rows"] > 1000

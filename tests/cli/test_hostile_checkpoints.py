@@ -3,7 +3,6 @@
 The short form changes some values in some ways; GOSSAMER_FUZZ=1 changes all of them in all ways.
 """
 
-import copy
 import json
 import os
 import random
@@ -16,15 +15,16 @@ import numpy as np
 import pytest
 
 import gossamer as gs
+import hostile_files
 from gossamer.cli import arguments as cli
 from gossamer.cli import checkpoint_state, fingerprint
 from gossamer.cli.checkpoint import NAME, Checkpoint
 from gossamer.cli.lock import Lock
 from gossamer.model import file_format
 from gossamer.online.stream import Streaming
+from hostile_files import DROP, changed, places
 
 LONG = "GOSSAMER_FUZZ" in os.environ
-DROP = object()
 ODD = [
     *(DROP, None, True, -1, 0, 1, 2, 2**26 + 1, 2**40, 2**63, 10**400, -0.5, 1e308),
     *("", "x", "0", "inf", "\ud800", [], [[]], [None], [1], {}, {"x": 1}),
@@ -81,31 +81,8 @@ def stopped(tmp_path, monkeypatch):
     return begin
 
 
-def places(value, path=()):
-    yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
-    for key, item in inner:
-        yield from places(item, (*path, key))
-
-
-def changed(tree, path, value):
-    tree = copy.deepcopy(tree)
-    at = tree
-    for key in path[:-1]:
-        at = at[key]
-    if value is DROP:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = value
-    return tree
-
-
 def sealed(header, arrays):
-    listed = [[name, a.dtype.str, len(a)] for name, a in arrays.items()]
-    words = json.dumps(header | {"arrays": listed}).encode()
-    data = file_format.CRASH_MAGIC + len(words).to_bytes(8, "little") + words
-    data += b"".join(a.tobytes() for a in arrays.values())
-    return data + file_format.SUMS[file_format.CRASH_MAGIC][1]([data])
+    return hostile_files.sealed(header, arrays, file_format.CRASH_MAGIC)
 
 
 def broken(header, arrays, draw):
@@ -131,7 +108,7 @@ def test_any_value_may_be_wrong(stopped, tmp_path, capsys, name, more):
     header, arrays = file_format.read(path)
     header.pop("arrays")
     cases = [(header, other) for other in broken(header, arrays, draw)]
-    for place in [place for place in places(header) if place and place[1:3] != ("dict", "settings")]:
+    for place in [place for place in places(header, items=2) if place and place[1:3] != ("dict", "settings")]:
         values = [*ODD, DEEP]
         cases += [(changed(header, place, value), arrays) for value in (values if LONG else draw.sample(values, 2))]
     outcomes = {0: 0, 1: 0}
@@ -309,6 +286,44 @@ def test_the_same_data_elsewhere_in_time_resumes(stopped, tmp_path, capsys):
     assert capsys.readouterr().err == ""  # a small file was compared as a whole
 
 
+PIPED = """
+import os, sys
+from gossamer.cli import arguments
+from gossamer.online.stream import Streaming
+from gossamer.sources import text
+text.BLOCK = 300
+learn, left = Streaming.learn, [int(sys.argv[1])]
+def stopping(self, block, **how):
+    left[0] -= 1
+    if left[0] < 0:
+        raise KeyError("stop")
+    learn(self, block, **how)
+Streaming.learn = stopping
+sys.exit(arguments.main(sys.argv[2:]))
+"""
+
+
+def test_standard_input_is_not_compared_and_that_is_said(tmp_path):
+    command = ["train", "-", "--format", "svmlight", "-o", "m.gsm", "-q", "--alpha", "1e-3"]
+    resumed = [*command, "--checkpoint", "c", "--every", "1"]
+
+    def run(blocks, command, text):
+        words = [sys.executable, "-c", PIPED, str(blocks), *command]
+        return subprocess.run(words, cwd=tmp_path, input=text.encode(), capture_output=True, check=False)
+
+    assert run(10**6, command, DATA["a.svm"]).returncode == 0
+    expected = (tmp_path / "m.gsm").read_bytes()
+    assert b"KeyError" in run(8, resumed, DATA["a.svm"]).stderr
+    done = run(10**6, resumed, "1 1:1\n")
+    assert done.returncode == 1
+    assert b"is shorter than it was when the checkpoint was written" in done.stderr
+    done = run(10**6, resumed, DATA["a.svm"])
+    assert done.returncode == 0
+    assert done.stderr.startswith(b"Standard input cannot be compared with what the run began with")
+    assert len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "m.gsm").read_bytes() == expected
+
+
 def test_fingerprints_of_large_files(tmp_path, monkeypatch):
     """Pieces over the whole file: head, tail and what lies between; a change elsewhere is told by the time."""
     monkeypatch.setattr(fingerprint, "PIECES", 5)
@@ -354,7 +369,7 @@ def test_nothing_is_changed_by_a_checkpoint_that_is_refused(stopped, tmp_path):
         gs.source("a.svm"),
     )
     before, base = dict(stream.__dict__), source.base
-    with pytest.raises(file_format.FileError, match="decided is x, and a whole number"):
+    with pytest.raises(file_format.FileError, match="invalid decided: a whole number from 0 to 2048 is needed"):
         checkpoint.resume(stream, source)
     assert stream.__dict__ == before
     assert source.base == base

@@ -39,7 +39,7 @@ def falling(t):
 # The data of the call, given new targets; the settings that are changed before it, if any.
 ROWS = {
     "NaN": lambda y: (spoiled(np.nan), y),
-    "NaN in a data frame": lambda y: (Named(spoiled(np.nan)), y),
+    "infinity in a data frame": lambda y: (Named(spoiled(np.inf)), y),
     "infinity, sparse": lambda y: (sp.csr_array(spoiled(np.inf)), y),
     "a vector": lambda y: (X[0], y),
     "no rows": lambda y: (WIDE[:0], y[:0]),

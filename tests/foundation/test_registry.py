@@ -23,7 +23,7 @@ LOSS_NAMES = {
 PENALTY_NAMES = {
     "none": gs.NoPenalty(),
     "l1": gs.L1(),
-    "l2": gs.L2(),
+    "l2_norm": gs.L2(),
     "l2_squared": gs.L2Squared(),
     "linf": gs.LInf(),
     "berhu": gs.Berhu(),
@@ -102,6 +102,7 @@ def test_a_near_name_is_suggested(resolve, near, meant):
         ("loss", "pinball", "It is called 'quantile' here"),
         ("penalty", "elasticnet", "Did you mean 'elastic_net'"),
         ("penalty", "lasso", "It is called 'l1' here"),
+        ("penalty", "l2", r"is 'l2_squared'.*'l2_norm' or L2\(\)"),
         ("penalty", None, "It is called 'none' here"),
         ("method", "sgd", "It is called 'subgradient' here"),
         ("solver", "lbfgs", "The nearest is 'coordinate'"),

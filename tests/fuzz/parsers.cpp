@@ -71,23 +71,31 @@ void check_names(NameTable& names, int bits) {
 // Parsers and tables are kept for many inputs, as a reader keeps them.
 class Parsers {
  public:
-  static constexpr std::uint64_t kinds = 10;
+  static constexpr std::uint64_t kinds = 13;
 
   Parsers() {
-    const std::vector<CsvColumn> plain{
-        {CsvColumn::number, 0, {}}, {CsvColumn::category, 1, "color="}, {CsvColumn::target, 0, {}}};
-    const std::vector<CsvColumn> odd{{CsvColumn::target_class, 0, {}},
-                                     {CsvColumn::weight, 0, {}},
-                                     {CsvColumn::skipped, 0, {}},
-                                     {CsvColumn::category, 0, "kind="}};
+    // As new models read tables, and as old ones do.
+    TablePlan plain{MissingWords({"NA", "?", "-", "-99"}), true, 4, 2};
+    plain.add({.role = Column::number, .name = "x", .feature = 0, .indicator = 2, .mean = 0.5});
+    plain.add({.role = Column::category, .name = "color"}), plain.add({.role = Column::target, .name = "y"});
+    TablePlan rich{MissingWords({"NA"}), true, 2, 2};
+    rich.add({.role = Column::text, .name = "words"});
+    rich.add({.role = Column::date, .name = "when", .feature = 0, .indicator = 1, .first_day = 100, .timed = true});
+    rich.add({.role = Column::offset, .name = "o"}), rich.add({.role = Column::category, .name = "color"});
+    rich.crossed = {{0, 3}, {1, 3}, {0, 0}};
+    TablePlan odd{MissingWords({}), false, 0, 1};
+    for (const auto role : {Column::target_class, Column::weight, Column::ignored}) odd.add({.role = role});
+    odd.add({.role = Column::category, .name = "kind"});
     for (std::size_t h = 0; h < 2; ++h) {
       names_[h].emplace(h ? 4 : 0, 100);
       classes_[h].emplace(0, 5);
       for (std::size_t p = 0; p < 2; ++p) {
         const Limits limits{p ? std::size_t{1} << 60 : 1, h == p, 1 << 26};
-        vw_[h][p].emplace(*names_[h], limits);
+        vw_[h][p].emplace(*names_[h], limits,
+                          std::vector<std::pair<std::string, std::string>>{{"u", "item"}, {"a", "a"}});
         csv_[h][p].emplace(plain, ',', *names_[h], *classes_[h], limits);
         odd_[h][p].emplace(odd, ';', *names_[h], *classes_[h], limits);
+        rich_[h][p].emplace(rich, '\t', *names_[h], *classes_[h], limits);
       }
     }
   }
@@ -116,6 +124,21 @@ class Parsers {
       case 8:
         check(*odd_[choice % kinds - 7][p]->parse(text), text);
         break;
+      case 9:
+      case 10:
+        check(*rich_[choice % kinds - 9][p]->parse(text), text);
+        break;
+      case 11:
+        for (int form = 0; form < date_forms; ++form) {
+          Moment when{};
+          if (!read_date(text.substr(0, text.size() - 1), static_cast<DateForm>(form), when)) continue;
+          require(when.hour() >= 0 && when.hour() < 24 && when.month() >= 1 && when.month() <= 12, "a date");
+          Moment again{};
+          const bool far = when.day() < -719162 || when.day() > 2932896;  // the years 1 to 9999
+          require(far || (read_date(when.shown(), DateForm::year_first, again) && again.seconds == when.seconds),
+                  "a date that does not come back");
+        }
+        break;
       default:
         NameTable names(4, 100);
         try {
@@ -131,7 +154,7 @@ class Parsers {
  private:
   std::array<std::optional<NameTable>, 2> names_, classes_;  // exact, and hashed
   std::array<std::array<std::optional<VwParser>, 2>, 2> vw_;
-  std::array<std::array<std::optional<CsvParser>, 2>, 2> csv_, odd_;
+  std::array<std::array<std::optional<CsvParser>, 2>, 2> csv_, odd_, rich_;
 };
 
 }  // namespace
@@ -175,12 +198,39 @@ const std::vector<std::string> seeds = {
     "1 |a:2 t s r q p o n m l k j i h g f e d c b a |longer a_name_of_sixteen:3 eight_ch seven_c nine_char a a a\n",
     "1.5,red,1\n,\"a \"\"b\"\", c\nd\",0\n-3e5,,1\n",
     "yes;1.0;x;red\nno;2;\"y\";blue\nyes;0;;\n",
+    "Not good, not GOOD at all\t2014-10-21 05:00:00.5+02:00\t1.5\tred\nÀ “la” carte\tNA\t0\t?\n",
+    "21 October 2014 5:00 PM",
     std::string("\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0a\1\0\0\0\0\0\0\0b\0\0\0\0\0\0\0\0", 34),
 };
-const std::vector<std::string> tokens = {
-    "\n",        "\r\n", "\"",   "|",   ":", ",", ";",    " ",   std::string(1, '\0'), "1e999", "nan",
-    "-",         "+",    "\xff", "0:1", "#", "'", "qid:", "0.1", "99999999999",        "1e-4",  "12345678901234567890",
-    "123456.789"};
+const std::vector<std::string> tokens = {"\n",
+                                         "\r\n",
+                                         "\"",
+                                         "|",
+                                         ":",
+                                         ",",
+                                         ";",
+                                         " ",
+                                         std::string(1, '\0'),
+                                         "1e999",
+                                         "nan",
+                                         "-",
+                                         "+",
+                                         "\xff",
+                                         "0:1",
+                                         "#",
+                                         "'",
+                                         "qid:",
+                                         "0.1",
+                                         "99999999999",
+                                         "1e-4",
+                                         "12345678901234567890",
+                                         "123456.789",
+                                         "2020-02-29",
+                                         "12:30",
+                                         "14102105",
+                                         "NA",
+                                         "-99",
+                                         "É"};
 
 // The changes are made in place: nothing is allocated.
 class Changer {

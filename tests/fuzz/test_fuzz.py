@@ -10,7 +10,7 @@ from gossamer.model import file_format
 
 
 def test_right_inputs_are_read(tmp_path):
-    assert [one_text(kind, data, 12, False, tmp_path) for kind, data in SEEDS.items()] == [2, 3, 3]
+    assert [one_text(kind, data, 12, False, tmp_path) for kind, data in SEEDS.items()] == [2, 3, 2, 3]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -73,9 +73,11 @@ def cases():
     for name, problem in BOOSTED_LOSSES.items():
         for bound in ("ada", "grad"):
             for p in BOOSTED:
+                part = "l2_norm" if p == "l2" else p  # as it was called
                 for order in ORDERS:
-                    yield f"boosting | {p} | {bound}, {order}, {name}", (history, p, bound, order, *problem, {}), 1e-6
-                dense = (history, p, bound, "corrective", *problem, {"design": np.asarray})
+                    told = f"boosting | {p} | {bound}, {order}, {name}"
+                    yield told, (history, part, bound, order, *problem, {}), 1e-6
+                dense = (history, part, bound, "corrective", *problem, {"design": np.asarray})
                 yield f"boosting | {p} | {bound}, dense, {name}", dense, 1e-6
             for kind in ("products", "stumps", "kernel"):
                 call = (history, "l1", bound, "corrective", *problem, {"features": kind, "design": np.asarray})

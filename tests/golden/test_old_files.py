@@ -25,7 +25,7 @@ def test_a_run_goes_on_from_an_old_checkpoint(tmp_path, monkeypatch, name):
     assert cli.main(plan.command("m.gsm", "state")) == 0
     expected, found = gs.load("whole.gsm"), gs.load("m.gsm")
     for fact in ("rows", "progressive_loss", "step"):
-        if "path" not in expected.facts:
+        if "path" not in expected.facts and expected.facts["passes"] == 1:  # of several passes it was of all of them
             assert found.facts[fact] == pytest.approx(expected.facts[fact], rel=1e-9)
     for fact, values in expected.facts.get("path", {}).items():
         assert_allclose(found.facts["path"][fact], values, rtol=1e-9)

@@ -3,7 +3,6 @@
 The short form changes some fields in some ways; GOSSAMER_FUZZ=1 changes all of them in all ways.
 """
 
-import copy
 import json
 import os
 import random
@@ -16,9 +15,9 @@ import pytest
 from gossamer import losses
 from gossamer.cli import arguments as cli
 from gossamer.model import file_format, model
+from hostile_files import DROP, changed, places, sealed
 
 LONG = "GOSSAMER_FUZZ" in os.environ
-DROP = object()
 ODD = [
     *(DROP, None, True, False, -1, 0, 1, 2, 30, 31, 2**31, 2**63, 10**400, -0.5, 1e308, 1.5),
     *("", "x", "l1", "squared", "\x00", "é" * 300, "\ud800", "*/ \"'", "__class__", "city=Paris", ",", '"', "\n"),
@@ -50,26 +49,6 @@ MODELS = {
 }
 
 
-def places(value, path=()):
-    """Yield the path of every value in a tree of JSON."""
-    yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:3]) if isinstance(value, list) else ()
-    for key, item in inner:
-        yield from places(item, (*path, key))
-
-
-def changed(tree, path, value):
-    tree = copy.deepcopy(tree)
-    at = tree
-    for key in path[:-1]:
-        at = at[key]
-    if value is DROP:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = value
-    return tree
-
-
 def variants(header, draw):
     """Yield changed headers: each place with odd values, and unknown fields."""
     header = {name: value for name, value in header.items() if name != "arrays"}
@@ -90,14 +69,6 @@ def variants(header, draw):
         {"paths": "/etc/passwd"},
     ):
         yield changed(header, ("input",), header["input"] | settings)
-
-
-def sealed(header, arrays):
-    """Return a file as `file_format.write` makes it, also of what JSON should not hold."""
-    listed = [[name, a.dtype.str, len(a)] for name, a in arrays.items()]
-    words = json.dumps(header | {"arrays": listed}).encode()
-    data = file_format.MAGIC + len(words).to_bytes(8, "little") + words + b"".join(a.tobytes() for a in arrays.values())
-    return data + file_format.SUMS[file_format.MAGIC][1]([data])
 
 
 @pytest.mark.parametrize(("name", "more"), MODELS.values(), ids=MODELS)
@@ -167,13 +138,25 @@ def test_every_source_is_in_the_table(tmp_path):
     seen = {}
     for name, text in DATA.items():
         (tmp_path / name).write_text(text)
-        for options in ({}, *({"csv": [{"delimiter": ","}, {"one_hot": True}], "vw": [{"bits": 0}]}.get(name[2:], []))):
+        for options in (
+            {},
+            *(
+                {
+                    "csv": [{"delimiter": ","}, {"one_hot": True}, {"offset": "x"}],
+                    "vw": [{"bits": 0}, {"interactions": [("f", "f")]}],
+                }.get(name[2:], [])
+            ),
+        ):
             source = gs.source(tmp_path / name, **options)
             list(source.blocks())
             seen.setdefault(source.settings()["format"], set()).update(source.settings())
     frame = pd.read_csv(tmp_path / "a.csv")
     frame.to_parquet(tmp_path / "a.parquet")
-    for data, options in ((frame, {}), (frame, {"one_hot": True}), (tmp_path / "a.parquet", {})):
+    for data, options in (
+        (frame, {}),
+        (frame, {"one_hot": True, "offset": "x"}),
+        (tmp_path / "a.parquet", {"offset": "x"}),
+    ):
         source = gs.source(data, **options)
         list(source.blocks())
         seen.setdefault(source.settings().get("format"), set()).update(source.settings())

@@ -92,25 +92,85 @@ def test_huge_steps_are_told(problem, method, average):
         told_or_finite(model, lambda m: m.fit(X, problem.y))
 
 
-@pytest.mark.parametrize("method", [*matrix.METHODS])
-def test_partial_fit_keeps_what_it_learned_before_the_row_that_diverges(method):
-    """The model is that of the rows before, to the bit, and continues."""
-    penalty = "l2_squared" if method.startswith("pegasos") else "none"
-    alpha = matrix.alpha_for(method)
-    y = Y.copy()
-    y[30] = 1e150
-    model = gs.OnlineRegressor("squared", penalty, alpha, matrix.METHODS[method])
-    twin = gs.OnlineRegressor("squared", penalty, alpha, matrix.METHODS[method])
-    model.partial_fit(X[:20], y[:20])
+def len_of(strengths):
+    return f"{np.size(strengths)} given" if np.ndim(strengths) else "found"
+
+
+BAD = 30  # the row that diverges: larger than all before it, so that scales of features would remember it
+LARGE = np.where(np.arange(len(X))[:, None] == BAD, 1e3 * X, X)
+
+
+def spoiled(task):
+    """Return a class of estimators, targets and weights with which that row alone diverges."""
+    at = np.arange(len(X)) == BAD
+    if task == "regression":
+        return gs.OnlineRegressor, np.where(at, 1e150, Y), None
+    return gs.OnlineClassifier, LOGISTIC.y, np.where(at, 1e90, 1.0)
+
+
+def some(part, y, weight, rows):
+    known = {"classes": [-1, 1]} if isinstance(part, gs.OnlineClassifier) else {}
+    return part.partial_fit(LARGE[rows], y[rows], sample_weight=None if weight is None else weight[rows], **known)
+
+
+def check_the_same(model, twin, exact):
+    assert model.t_ == twin.t_
+    for name in ("coef_", "intercept_", "progressive_loss_"):
+        assert_allclose(
+            getattr(model, name), getattr(twin, name), rtol=0 if exact else 1e-9, atol=0 if exact else 1e-12
+        )
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("average", [False, True], ids=["last", "average"])
+@pytest.mark.parametrize(("method", "penalty"), matrix.ALLOWED, ids=map(", ".join, matrix.ALLOWED))
+def test_a_row_that_diverges_leaves_no_trace(method, penalty, average, task):
+    """The model is that of the rows before, to the bit, and goes on as if that row had never come.
+
+    Averages and norms of groups are brought up to date on the way, which may change the last digits.
+    """
+    make, y, weight = spoiled(task)
+    settings = {"penalty": matrix.penalty_for(penalty, 1), "alpha": matrix.alpha_for(method), "average": average}
+    model, twin = (make(method=matrix.METHODS[method], **settings) for _ in range(2))
+    some(model, y, weight, slice(20))
     with pytest.raises(FloatingPointError, match="example 31"):
-        model.partial_fit(X[20:], y[20:])
-    twin.partial_fit(X[:30], y[:30])
-    assert model.t_ == twin.t_ == 30
-    assert_array_equal(model.coef_, twin.coef_)
-    assert_array_equal(model.intercept_, twin.intercept_)
-    model.partial_fit(X[31:], Y[31:])
-    assert model.t_ == 59
-    assert np.isfinite(model.coef_).all()
+        some(model, y, weight, slice(20, None))
+    some(twin, y, weight, slice(BAD))
+    exact = not average and (penalty not in matrix.COUPLED or penalty.startswith(("l1 ball", "simplex", "kl", "box")))
+    check_the_same(model, twin, exact)
+    for part in (model, twin):
+        some(part, y, weight, slice(BAD + 1, None))
+    check_the_same(model, twin, exact)
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("method", ["auto", gs.Fobos(), gs.RDA(), gs.FTRL()], ids=str)
+def test_a_row_that_diverges_while_the_step_is_being_chosen(method, task):
+    """The rows kept to choose the step again are those learned from."""
+    make, y, weight = spoiled(task)
+    model = make(method=method)
+    some(model, y, weight, slice(20))
+    with pytest.raises(FloatingPointError):
+        some(model, y, weight, slice(20, None))
+    learned = model.t_
+    assert 20 <= learned <= BAD
+    assert len(model._trainer.buffer) == learned
+    twin = some(make(method=method), y, weight, slice(learned))
+    rest = np.r_[learned:BAD, BAD + 1 : len(X)]
+    for part in (model, twin):
+        some(part, y, weight, rest)
+    check_the_same(model, twin, True)
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_partial_fit_source_keeps_the_rows_before_the_one_that_diverges(task):
+    make, y, weight = spoiled(task)
+    model, twin = (make(method=gs.Fobos(0.1)) for _ in range(2))
+    known = {"classes": [-1, 1]} if task == "classification" else {}
+    blocks = [(LARGE[i : i + 7], y[i : i + 7], None if weight is None else weight[i : i + 7]) for i in range(0, 60, 7)]
+    with pytest.raises(FloatingPointError, match="example 31"):
+        model.partial_fit_source(iter(blocks), **known)
+    check_the_same(model, some(twin, y, weight, slice(BAD)), True)
 
 
 def test_a_fit_that_diverges_leaves_a_warm_started_estimator_as_it_was():
@@ -171,6 +231,26 @@ def test_a_path_of_which_every_strength_diverges_is_told():
     with pytest.raises(FloatingPointError, match="every strength"):
         model.fit(X, Y)
     assert vars(model) == before
+
+
+@pytest.mark.parametrize("strengths", [4, 10.0 ** -np.arange(1, 5), 10.0 ** -np.linspace(1, 4, 16)], ids=len_of)
+@pytest.mark.parametrize("method", ["auto", gs.Fobos(0.1), gs.RDA(1.0), gs.FTRL(0.5), gs.AdaGrad(0.5)], ids=str)
+def test_a_row_that_diverges_at_every_strength_does_not_end_the_path(method, strengths):
+    """It is not learned from, the rows of its call are not judged, and the path goes on."""
+    model = gs.OnlineRegressorCV(strengths, method=method)
+    model.partial_fit(X, Y)
+    path, losses, chosen = model.alphas_, model.path_loss_, model.alpha_
+    bad = Y.copy()
+    bad[BAD] = 1e150
+    for _ in range(2):
+        with pytest.raises(FloatingPointError, match="every strength"):
+            model.partial_fit(X, bad)
+        assert_array_equal(model.alphas_, path)
+        assert_array_equal(model.path_loss_, losses)
+        assert model.alpha_ == chosen
+        assert np.isfinite(model.coef_).all()
+    model.partial_fit(X, Y)
+    assert np.isfinite(model.path_loss_).all()
 
 
 @pytest.mark.parametrize("options", [[], ["--alpha", "1e-3"]], ids=["path", "one strength"])

@@ -20,7 +20,7 @@ GROWERS = {
     "subgradient": gs.Subgradient(step=0.3),
 }
 ROW_PENALTIES = ["l1", "elastic_net", "berhu", "group_l2", "group_linf", "sparse_group_l2", "non_negative_l1"]
-COUPLED = ["l2", "linf", "l1_ball", "l2_ball", "group_l2_ball", "group_linf_ball", "simplex", "kl"]
+COUPLED = ["l2_norm", "linf", "l1_ball", "l2_ball", "group_l2_ball", "group_linf_ball", "simplex", "kl"]
 WIDENING = [
     *[(m, p) for m in ("fobos", "rda", "adagrad rda", "adagrad fobos", "ftrl") for p in ROW_PENALTIES],
     ("truncated gradient", "l1"),

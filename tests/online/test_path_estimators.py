@@ -109,7 +109,7 @@ def test_nothing_is_there_before_fit():
         ({"method": "eg", "penalty": "none"}, "ExponentiatedGradient cannot handle NoPenalty"),
         ({"penalty": "none"}, "no sum over features with a strength to choose"),
         ({"penalty": "l1_ball"}, "no sum over features with a strength to choose"),
-        ({"penalty": "l2", "method": "fobos"}, "no sum over features with a strength to choose"),
+        ({"penalty": "l2_norm", "method": "fobos"}, "no sum over features with a strength to choose"),
         ({"penalty": gs.GroupL2(groups=[0, 0, 1, 1, 2, 2]), "method": "fobos"}, "no sum over features"),
         ({"penalty": gs.L1(weights=[1.0, 2.0])}, "one weight per feature"),
         ({"penalty": "berhu", "method": gs.RDA(rho=1.0)}, "ρ adds ℓ1"),

@@ -376,7 +376,6 @@ def test_predictions_are_means(loss):
     np.testing.assert_allclose(ours.predict(X), theirs.fit(X, y).predict(X), rtol=1e-4)
 
 
-@pytest.mark.xfail(raises=(AssertionError, Warning), reason="the solver for losses with kinks takes subgradient steps")
 @pytest.mark.parametrize("quantile", [0.3, 0.7])
 @experimental.ports("test_quantile_regression.test_PDCD_WS")
 def test_quantile_regression_to_five_digits(quantile):

@@ -176,13 +176,6 @@ def test_labels_may_be_words():
         assert set(names.predict(X)) <= {"bar", "baz", "foo"}
 
 
-NO_ROWS = pytest.mark.xfail(
-    raises=ConvergenceWarning,
-    reason="a class without rows has the intercept −∞: the weights are optimal, but no dual point certifies them",
-)
-
-
-@NO_ROWS
 def test_a_class_of_weight_zero_is_never_predicted():
     X, y = make_classification(50, 5, n_classes=3, n_informative=3, random_state=0)
     words = np.array(["bar", "baz", "foo"])[y]
@@ -190,7 +183,6 @@ def test_a_class_of_weight_zero_is_never_predicted():
     assert set(weighted.predict(X)) == {"bar", "baz"}
 
 
-@NO_ROWS
 @ports("test_logistic_cv_folds_with_classes_missing")
 def test_a_class_may_be_missing_in_a_fold():
     X, y = make_classification(60, 5, n_classes=3, n_informative=3, random_state=0)

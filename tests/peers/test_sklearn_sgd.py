@@ -262,7 +262,7 @@ def test_probabilities_follow_the_loss():
         assert not hasattr(model, "predict_log_proba")
         with pytest.raises(AttributeError, match="has no attribute 'predict_proba'") as caught:
             model.predict_proba  # noqa: B018
-        assert "does not give probabilities" in str(caught.value.__cause__)
+        assert "does not give probabilities" in str(caught.value)
 
 
 @layouts

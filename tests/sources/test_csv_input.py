@@ -32,13 +32,9 @@ def numbered(n=20):
 CELLS = {
     "infinity": ("inf", "the number is not finite"),
     "minus infinity": ("-Infinity", "the number is not finite"),
-    "nan": ("nan", "the number is not finite"),
     "hexadecimal": ("0x10", "a number is needed here"),
     "a NUL": ("1\x002", "a number is needed here"),
     "a NUL alone": ("\x00", "a number is needed here"),
-    "NA": ("NA", "a number is needed here"),
-    "a question mark": ("?", "a number is needed here"),
-    "a dash": ("-", "a number is needed here"),
     "a word": ("many", "a number is needed here"),
     "underscores": ("1_000", "a number is needed here"),
     "another alphabet": ("٣", "a number is needed here"),
@@ -72,10 +68,10 @@ def test_a_cell_that_is_no_number(tmp_path, cell, reason, at):
 
 
 def test_the_right_column_is_named(tmp_path):
-    rows = 'one,"a, ""b""\nc", 2.5,1\n' * 4 + '"two","d", NA,0\n'
+    rows = 'one,"a, ""b""\nc", 2.5,1\n' * 4 + '"two","d", many,0\n'
     path = written(tmp_path / "a.csv", "name,words,amount,y\n" + rows)
     with pytest.raises(
-        ReadError, match=r"line 10, column 11: a number is needed here; column 'amount' .* 'NA' was found"
+        ReadError, match=r"line 10, column 11: a number is needed here; column 'amount' .* 'many' was found"
     ):
         gs.read(path)
 
@@ -94,26 +90,29 @@ def test_what_a_column_holds(tmp_path):
     assert source.columns.categories == ["city", "word", "code"]
 
 
-@pytest.mark.parametrize("cell", ["NA", "?", "nan", "-", "NULL"])
-def test_a_column_that_does_not_tell(tmp_path, cell):
+@pytest.mark.parametrize("cell", ["NA", "?", "nan", "-", "NULL", ""])
+def test_a_column_of_nothing(tmp_path, cell):
     path = written(tmp_path / "a.csv", "x,z,y\n" + "".join(f"{cell},{i},{i % 2}\n" for i in range(9)))
-    with pytest.raises(ReadError, match="does column 'x' hold numbers"):
-        gs.read(path)
-    assert gs.read(path, ignore=["x"])[0].shape == (9, 1)
-    assert gs.read(path, categories=["x"], one_hot=True)[0].shape == (9, 2)
+    source = gs.source(path)
+    assert gs.read(source)[0].shape == (9, 1)
+    assert (source.columns.roles["x"], source.columns.why["x"]) == ("ignore", "nothing but missing values")
+    assert gs.read(path, roles={"x": "number"})[0].shape == (9, 3)  # x, z, x=missing
+    assert gs.read(path, categories=["x"], one_hot=True)[0].shape == (9, 3)  # z, z=missing, x=missing
 
 
 def test_labels_that_are_no_numbers(tmp_path):
-    path = written(tmp_path / "a.csv", "x,y\n1,0\n2,1\n3,NA\n4,1\n")
+    path = written(tmp_path / "a.csv", "x,y\n1,0\n2,1\n3,many\n4,1\n")
     with pytest.raises(
-        ReadError, match=r"line 4, column 3: a number is needed here; column 'y' holds numbers, and 'NA'"
+        ReadError, match=r"line 4, column 3: a number is needed here; column 'y' holds numbers, and 'many'"
     ):
         gs.OnlineClassifier().fit_source(path)
     model = gs.Model.of(gs.OnlineClassifier().fit_source(written(tmp_path / "b.csv", "x,y\n1,0\n2,1\n")))
     unknown = written(tmp_path / "c.csv", "x,y\n1,?\n2,?\n")  # nobody needs these labels
     assert len(model.predict(unknown)) == 2
-    words = written(tmp_path / "d.csv", "x,y\n1,NA\n2,DE\n3,NA\n")  # Namibia
-    assert gs.read(words)[1].tolist() == ["NA", "DE", "NA"]
+    words = written(tmp_path / "d.csv", "x,y\n1,NA\n2,DE\n3,FR\n")
+    with pytest.raises(ReadError, match="line 2, column 5: the row has no label"):
+        gs.read(words)
+    assert gs.read(words, on_error="skip")[1].tolist() == ["DE", "FR"]
 
 
 # Headers and encodings
@@ -228,11 +227,20 @@ def test_dates_in_frames(make, dates):
     else:
         dates = [dates] * 4
     frame = make({"x": [1.0, 2.0, 3.0, 4.0], "when": dates, "y": [0, 1, 0, 1]})
-    with pytest.raises(ReadError, match=r"column 'when' holds dates or times .*categories"):
-        gs.OnlineClassifier().fit_source(frame)
     assert gs.read(frame, ignore=["when"])[0].shape == (4, 1)
-    assert gs.read(frame, categories=["when"], one_hot=True)[0].shape == (4, 2)
-    with pytest.raises(ReadError, match="column 'when' holds dates or times"):
+    if isinstance(dates[0], datetime.timedelta):
+        with pytest.raises(ReadError, match=r"column 'when' holds values .*times of day or durations.*ignore"):
+            gs.read(frame)
+        return
+    source = gs.source(frame)
+    X, _ = gs.read(source)
+    timed = getattr(dates[0], "hour", 0) > 0
+    names = {source.name(j) for j in X.indices.tolist()}
+    assert names == {"x", "when:weekday=wed", "when:month=1"} | ({"when:hour=5"} if timed else set())
+    level = f"when=2020-01-01{' 05:00:00' * timed}"
+    source = gs.source(frame, categories=["when"])
+    assert level in {source.name(j) for j in gs.read(source)[0].indices.tolist()}
+    with pytest.raises(ReadError, match="'when' holds dates or times"):
         gs.read(frame, target="when", ignore=["y"])
 
 
@@ -250,9 +258,12 @@ def test_objects_in_frames():
     X, _ = gs.read(source)
     assert source.columns.numbers == ["int", "decimal"]
     assert source.columns.categories == ["word", "truth"]
-    assert X[:, :2].toarray().tolist() == [[1.0, 1.5], [0.0, 0.0], [3.0, 2.0], [4.0, 3.0]]
+    assert X[:, :2].toarray().tolist() == [[1.0, 1.5], [8 / 3, 6.5 / 3], [3.0, 2.0], [4.0, 3.0]]
     frame.loc[2, "int"] = "three"
-    with pytest.raises(ReadError, match="row 3, column 'int': a number is needed; 'three' was given"):
+    with pytest.raises(
+        ReadError,
+        match="row 3, column 'int': a number is needed here; column 'int' holds numbers, and 'three' was found",
+    ):
         gs.read(frame)
 
 

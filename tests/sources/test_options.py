@@ -14,8 +14,8 @@ CLASSES = {
     "svmlight": (svmlight.Svmlight, text.TextSource),
     "vw": (vw.Vw, text.TextSource),
     "csv": (csv.Csv, columns.Columns),
-    "arrow": (tables.Frame, columns.Columns),
-    "a table in memory": (tables.Frame, columns.Columns),
+    "arrow": (tables.Table, columns.Columns),
+    "a table in memory": (tables.Table, columns.Columns),
     "arrays in memory": (matrices.Matrices,),
 }
 

@@ -19,7 +19,7 @@ from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
 from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, advice, coef_of, printed
 from gossamer.batch.objective import Objective
-from gossamer.estimators import parallel, targets
+from gossamer.estimators import inputs, parallel, targets
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
 from gossamer.estimators.selection import SELECT, selected
 from gossamer.validation import Array, checked_alphas, number, one_of, thread_count
@@ -27,11 +27,14 @@ from gossamer.validation import Array, checked_alphas, number, one_of, thread_co
 __all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha_max", "regularization_path"]
 
 
-def _problem(X: Any, y: Any, loss: Any, penalty: Any, fit_intercept: bool, sample_weight: Any) -> Objective:
+def _problem(
+    X: Any, y: Any, loss: Any, penalty: Any, fit_intercept: bool, sample_weight: Any, offset: Any
+) -> Objective:
     regression = losses.as_loss(loss).kind == "regression"
     estimator: Any = BatchRegressor if regression else BatchClassifier
     model = estimator(loss=loss, penalty=penalty, fit_intercept=fit_intercept)
-    return model._objective(X, y, sample_weight, 1.0)[0]
+    X, y, sample_weight, offset = inputs.matrix(model, X, y, sample_weight, offset, {})
+    return model._objective(X, y, sample_weight, 1.0, offset)[0]
 
 
 def alpha_max(
@@ -42,6 +45,7 @@ def alpha_max(
     penalty: Any = "l1",
     fit_intercept: bool = True,
     sample_weight: Any = None,
+    offset: Any = None,
 ) -> float:
     """Return the smallest regularization strength α at which all penalised weights are zero.
 
@@ -56,8 +60,8 @@ def alpha_max(
         As in `BatchClassifier` and `BatchRegressor`.
     fit_intercept : bool, default True
         Whether to fit an intercept.
-    sample_weight : vector, optional
-        One weight per row.
+    sample_weight, offset : vectors, optional
+        One weight, and one offset of the scores, per row.
 
     Examples
     --------
@@ -70,7 +74,7 @@ def alpha_max(
     >>> gs.BatchRegressor(alpha=0.9 * top).fit(X, y).nonzero_features_
     array([2, 8])
     """
-    return _alpha_max(_problem(X, y, loss, penalty, fit_intercept, sample_weight))
+    return _alpha_max(_problem(X, y, loss, penalty, fit_intercept, sample_weight, offset))
 
 
 def _alpha_max(objective: Objective) -> float:
@@ -156,13 +160,14 @@ def regularization_path(
     max_iter: int = 1000,
     fit_intercept: bool = True,
     sample_weight: Any = None,
+    offset: Any = None,
     verbose: int = 0,
 ) -> RegularizationPath:
     """Fit along decreasing regularization strengths, each with a warm start from the one before.
 
     Parameters
     ----------
-    X, y, loss, penalty, fit_intercept, sample_weight
+    X, y, loss, penalty, fit_intercept, sample_weight, offset
         As in `alpha_max`.
     alphas : int or vector, default 50
         The strengths, or their number: then from α_max down.
@@ -180,7 +185,7 @@ def regularization_path(
     >>> path.nonzeros, bool((path.dual_gaps <= 1e-4 * y.var()).all())
     (array([3, 4, 7]), True)
     """
-    objective = _problem(X, y, loss, penalty, fit_intercept, sample_weight)
+    objective = _problem(X, y, loss, penalty, fit_intercept, sample_weight, offset)
     strengths = _grid(alphas, objective, alpha_min_ratio)
     kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
     if len(solutions) < len(strengths):
@@ -284,11 +289,12 @@ class _CrossValidated(_Batch):
     rule: str
     n_jobs: int | None
 
-    def _fit_path(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit_path(self, X: Any, y: Any, sample_weight: Any, offset: Any, options: dict[str, Any]) -> Any:
         select = _select(self.select, self.rule)
-        given = X, y
         new = copy.copy(self)  # it learns: if anything raises, the estimator is unchanged
-        objective, coded, (X, y, weight, some) = new._objective(X, y, sample_weight, 1.0)
+        X, y, sample_weight, offset = inputs.matrix(new, X, y, sample_weight, offset, options)
+        given = X, y
+        objective, coded, (X, y, weight, offset, some) = new._objective(X, y, sample_weight, 1.0, offset)
         strengths = _grid(self.alphas, objective, self.alpha_min_ratio)
         stratified = coded.classes is not None and coded.kind != "multilabel"
         if some is None or self.cv is None or isinstance(self.cv, int):
@@ -299,7 +305,7 @@ class _CrossValidated(_Batch):
             )
 
         def scored(fold: tuple[Array, Array]) -> Array:
-            return self._fold(objective, coded, strengths, X, y, weight, *fold)
+            return self._fold(objective, coded, strengths, X, y, weight, offset, *fold)
 
         tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the first one is the path of all rows
         kept, solutions = walk(
@@ -344,6 +350,7 @@ class _CrossValidated(_Batch):
         X: Any,
         y: Array,
         weight: Array | None,
+        offset: Array | None,
         train: Array,
         test: Array,
     ) -> Array:
@@ -360,6 +367,7 @@ class _CrossValidated(_Batch):
                 sample_weight=None if weight is None else weight[rows],
                 fit_intercept=fit_intercept,
                 threads=1,
+                offset=None if offset is None else offset[rows],
             )
 
         path_of = over(train, objective.fit_intercept)
@@ -466,9 +474,14 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchClassifierCV:
-        """Choose α by cross-validation, and fit all rows with it."""
-        return self._fit_path(X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, **options: Any
+    ) -> BatchClassifierCV:
+        """Choose α by cross-validation, and fit all rows with it.
+
+        X, `offset` and `options` are as in `BatchClassifier.fit`.
+        """
+        return self._fit_path(X, y, sample_weight, offset, options)
 
 
 class BatchRegressorCV(LinearRegressor, _CrossValidated):
@@ -530,6 +543,11 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressorCV:
-        """Choose α by cross-validation, and fit all rows with it."""
-        return self._fit_path(X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, **options: Any
+    ) -> BatchRegressorCV:
+        """Choose α by cross-validation, and fit all rows with it.
+
+        X, `offset` and `options` are as in `BatchClassifier.fit`.
+        """
+        return self._fit_path(X, y, sample_weight, offset, options)

@@ -15,20 +15,22 @@ from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Progress, Solution, solve
 from gossamer.batch.objective import Objective
-from gossamer.estimators import targets, wide
+from gossamer.estimators import inputs, targets, wide
+from gossamer.estimators.grouped import with_groups
+from gossamer.estimators.inputs import checked_offset, checked_weights
 from gossamer.estimators.linear import (
     Linear,
     LinearClassifier,
     LinearRegressor,
     Tasks,
     checked,
-    checked_weights,
     class_weighted,
     refuse_huge,
     several_labels,
     some_weight,
     with_callbacks,
 )
+from gossamer.estimators.mistakes import chosen_strength
 from gossamer.validation import FEWER, Array, check_memory, number, whole
 
 __all__ = ["BatchClassifier", "BatchRegressor"]
@@ -51,11 +53,11 @@ class _Batch(Linear):
         return label_targets(y, loss) if isinstance(self, ClassifierMixin) else targets.for_regression(y, loss)
 
     def _objective(
-        self, X: Any, y: Any, sample_weight: Any, alpha: float
-    ) -> tuple[Objective, targets.Targets, tuple[Any, Array, Array | None, Array | None]]:
+        self, X: Any, y: Any, sample_weight: Any, alpha: float, offset: Any = None
+    ) -> tuple[Objective, targets.Targets, tuple[Any, Array, Array | None, Array | None, Array | None]]:
         """Check everything; return the problem, how y is coded, and the rows that count.
 
-        These are X, y, their weights, and their numbers, or None if all rows count.
+        These are X, y, their weights and offsets, and their numbers, or None if all rows count.
         """
         number(self.tol, "tol", least=0)
         whole(self.max_iter, "max_iter")
@@ -66,13 +68,19 @@ class _Batch(Linear):
         weight = None if sample_weight is None else some_weight(checked_weights(sample_weight, X.shape[0]))
         coded = self._find_targets(y, loss)
         weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
+        if offset is not None:
+            offset = checked_offset(offset, X.shape[0])
+            coded.check_offset()
         if coded.classes is not None:
             self.classes_ = coded.classes
         some = None
         if weight is not None and not weight.all():
             some = np.flatnonzero(weight)
             X, y, weight = X[some], y[some], weight[some]
+            offset = None if offset is None else offset[some]
         encoded, width = coded.encode(y), X.shape[1]
+        penalty = with_groups(self, penalty, width)
+        self._groups = penalty.groups
         X, penalty, columns = _narrowed(X, penalty, coded.outputs)
         if self.fit_intercept and not coded.loss.has_best_intercept:
             apart = next(name for name, make in losses.LOSSES.items() if make().joint() == coded.loss)
@@ -89,15 +97,17 @@ class _Batch(Linear):
             outputs=coded.outputs,
             sample_weight=weight,
             fit_intercept=bool(self.fit_intercept),
+            offset=offset,
             columns=columns,
             width=width,
         )
         objective.penalty_at(objective.origin())  # raises if the penalty does not fit the shape of W
-        return objective, coded, (X, y, weight, some)
+        return objective, coded, (X, y, weight, offset, some)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, options: dict[str, Any]) -> Any:
         new = copy.copy(self)  # it learns: if anything raises, the estimator is unchanged
-        objective, coded, _ = new._objective(X, y, sample_weight, number(self.alpha, "alpha", least=0))
+        X, y, sample_weight, offset = inputs.matrix(new, X, y, sample_weight, offset, options)
+        objective, coded, _ = new._objective(X, y, sample_weight, chosen_strength(self), offset)
         solver = solvers.resolve(self.solver, objective)
         shape = (objective.features, objective.outputs)
         start = self._weights(objective.columns) if self.warm_start and hasattr(self, "coef_") else None
@@ -127,7 +137,7 @@ class _Batch(Linear):
 
     def _become(self, new: _Batch) -> None:
         """Take over what a copy has learned."""
-        self.__dict__.pop("feature_names_in_", None)
+        inputs.forget(self)
         self.__dict__.update(new.__dict__)
 
     def _show(self, solution: Solution, coef: Any) -> None:
@@ -149,11 +159,12 @@ class _Batch(Linear):
 def _narrowed(X: Any, penalty: Any, outputs: int) -> tuple[Any, Any, Array | None]:
     """Return X without its empty columns, the penalty over the others, and their numbers; None if X stays as it is.
 
-    That is exact for a sum over features that is smallest at zero: the weights of the other columns are zero.
+    That is exact for a sum over features or groups that is smallest at zero: the weights of the other columns are zero.
     """
     columns = wide.touched(X)
-    fits = penalty.weights is None or len(penalty.weights) == X.shape[1]
-    if columns is not None and penalty.sums_over_features and fits:
+    grouped = penalty.on_rows and penalty.groups is not None
+    fits = grouped or penalty.weights is None or len(penalty.weights) == X.shape[1]
+    if columns is not None and (grouped or penalty.sums_over_features) and fits:
         smaller = penalty.restricted(columns)
         if not smaller.prox(np.zeros((len(columns), 1)), 0.0).any():
             return wide.selected(X, columns), smaller, columns
@@ -254,7 +265,7 @@ class BatchClassifier(LinearClassifier, _Batch):
         Number of iterations.
     operations_ : int
         The cost of the solver's products with X: 2 per non-zero of X and output. See docs/batch.md.
-    classes_, nonzero_features_, n_features_in_, feature_names_in_
+    classes_, nonzero_features_, nonzero_groups_, n_features_in_, feature_names_in_
         The classes, the features that are used, the number of features, their names.
 
     Examples
@@ -296,9 +307,16 @@ class BatchClassifier(LinearClassifier, _Batch):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchClassifier:
-        """Minimise the objective over these rows."""
-        return self._fit(X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, **options: Any
+    ) -> BatchClassifier:
+        """Minimise the objective over these rows.
+
+        X is a matrix; or a file, a data frame, an Arrow table or a source with columns of any kind. Then y may be left
+        out, and `options` are those of `gossamer.source`: ``fit("prices.csv", target="price")``. `offset` is one number
+        per row that is added to its scores and not learned.
+        """
+        return self._fit(X, y, sample_weight, offset, options)
 
 
 def label_targets(y: Array, loss: Any) -> targets.Targets:
@@ -365,6 +383,11 @@ class BatchRegressor(LinearRegressor, _Batch):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BatchRegressor:
-        """Minimise the objective over these rows."""
-        return self._fit(X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, **options: Any
+    ) -> BatchRegressor:
+        """Minimise the objective over these rows.
+
+        X, `offset` and `options` are as in `BatchClassifier.fit`.
+        """
+        return self._fit(X, y, sample_weight, offset, options)

@@ -2,6 +2,9 @@
 
     F(W) = min over b of  Σ_i p_i ℓ(W'x_i + b, y_i)  +  αΩ(W),     p_i = c_i / Σ c, c the sample weights
 
+An offset o_i, which is not learned, is added to the margins: ℓ(W'x_i + b + o_i, y_i). A loss of z − y takes it as part
+of y; otherwise the mean loss knows it, and its conjugate.
+
 The intercept is never penalised, and solvers do not see it: every value and gradient is at the best intercept for its
 W. So F is a function of W alone, as smooth as before, and the slopes balance (Σ p_i slope_i = 0), as those of the dual
 point of a certificate must.
@@ -134,6 +137,8 @@ class Objective:
         Whether there is an intercept b.
     threads : int, optional
         Number of threads, by default that of `validation.thread_count`; the result does not depend on it.
+    offset : vector, optional
+        o_i.
     columns, width : vector and int, optional
         If X has only some columns of the data: their numbers, and how many there are in all.
 
@@ -155,6 +160,7 @@ class Objective:
         sample_weight: Array | None = None,
         fit_intercept: bool = True,
         threads: int | None = None,
+        offset: Array | None = None,
         columns: Array | None = None,
         width: int | None = None,
     ) -> None:
@@ -163,10 +169,13 @@ class Objective:
         if not p.all():
             some = np.flatnonzero(p)
             X, y, p = X[some], np.asarray(y)[some], p[some]
+            offset = None if offset is None else offset[some]
         self.p = np.ascontiguousarray(p)
         n = X.shape[0]
         self.y = np.ascontiguousarray(y, np.float64).reshape(n, -1)
         self.loss, self.penalty, self.alpha = as_loss(loss), as_penalty(penalty), float(alpha)
+        if offset is not None and self.loss.of_residual:
+            self.y, offset = self.y - offset[:, None], None
         self._offset_x, self._offset_y = None, np.zeros(outputs)
         if fit_intercept:
             self.design, self._offset_x = centred(X, self.p, self.threads)
@@ -177,6 +186,9 @@ class Objective:
             self.y = self.y - self._offset_y
         self.features, self.outputs, self.fit_intercept = self.design.features, outputs, fit_intercept
         self.mean = self.loss.mean(outputs, self.y, self.p, self.threads)
+        self._offset = np.zeros((n, outputs)) if offset is None else np.repeat(offset[:, None], outputs, axis=1)
+        if offset is not None:
+            self.mean.set_offset(self._offset)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
         self.column_length = self.nonzeros / max(self.features, 1)
         self.columns, self.width = columns, width or self.features
@@ -232,6 +244,19 @@ class Objective:
         """Whether the loss has a slope everywhere. A custom loss is assumed to have one."""
         return bool(self.loss.taken_as_smooth or self.mean.has_curvature)
 
+    def smoothed(self, width: float, offset: Array) -> Objective | None:
+        """Return the problem with the kinks of the loss rounded off, at margins moved by n × k offsets.
+
+        None for a loss whose kinks are not known. Its slopes give dual points of this problem.
+        """
+        mean = self.loss.smoothed(width, self.outputs, self.y, self.p, self._offset + offset, self.threads)
+        if mean is None:
+            return None
+        other = self.with_alpha(self.alpha)
+        other.mean, other.memory, other._scale = mean, {}, self._scales()
+        other._lipschitz = self._largest_square() / width
+        return other
+
     # The penalty
 
     def penalty_at(self, W: Array) -> float:
@@ -261,6 +286,11 @@ class Objective:
             return Certificate(value, max(gap, 0.0), certificates.DUALITY_GAP)
         W, G = self._as_given(point.W), self._as_given(point.gradient)
         size = certificates.residual(self.penalty, self.alpha, W, G, self.lipschitz())
+        if not self.smooth:  # the slopes need not be those at W: how far they are from that counts too
+            slack = point.loss + self.mean.conjugate(point.slopes) - float(np.vdot(point.gradient, point.W))
+            slack -= float(point.slopes.sum(axis=0) @ point.b)
+            scales = self._scales()
+            size += max(slack, 0.0) / scales.gap * scales.residual
         return Certificate(value, size, certificates.RESIDUAL)
 
     @property
@@ -284,14 +314,29 @@ class Objective:
         if not self.fit_intercept:
             return S, point.gradient
         sums, sizes = S.sum(axis=0), np.abs(S).sum(axis=0)
+        if self.loss.kind == "multiclass":
+            return self._balanced_classes(point, sums, sizes)
         if np.all(np.abs(sums) <= 1e-9 * sizes):
             return S, point.gradient
-        if self.loss.kind == "multiclass":  # only u = 0 is sure to be a dual point
-            return np.zeros_like(S), np.zeros_like(point.gradient)
         above, below = np.maximum(S, 0), np.minimum(S, 0)
         up, down = above.sum(axis=0), -below.sum(axis=0)
         least = np.minimum(up, down)
         S = above * (least / np.maximum(up, 1e-300)) + below * (least / np.maximum(down, 1e-300))
+        return S, self.gradient(S)
+
+    def _balanced_classes(self, point: Point, sums: Array, sizes: Array) -> tuple[Array, Array]:
+        """Return the same for a loss of all outputs: only u = 0 is sure to be a dual point.
+
+        The best intercept of a class without rows is −∞, and its slopes are zero there. At a finite one they are tiny,
+        and all positive: the dual point gives them to the class of the row.
+        """
+        absent = np.bincount(self.y[:, 0].astype(np.intp), minlength=self.outputs) == 0
+        if not np.all((np.abs(sums) <= 1e-9 * sizes) | absent) or not np.all(sums[absent] <= 1e-9 * sizes.max()):
+            return np.zeros_like(point.slopes), np.zeros_like(point.gradient)
+        if not absent.any():
+            return point.slopes, point.gradient
+        S = np.where(absent, 0.0, point.slopes)
+        S[np.arange(len(S)), self.y[:, 0].astype(np.intp)] += point.slopes[:, absent].sum(axis=1)
         return S, self.gradient(S)
 
     def enough(self, certificate: Certificate, tol: float) -> bool:
@@ -325,6 +370,12 @@ class Objective:
     def lipschitz(self) -> float:
         """Return an estimate of the Lipschitz constant of the gradient, by power iteration."""
         if self._lipschitz is None:
+            self._lipschitz = max(self._largest_square() * self._steepness(), 1e-300)
+        return self._lipschitz
+
+    def _largest_square(self) -> float:
+        """Return an estimate of the largest eigenvalue of Σ p xxᵀ, a little above it."""
+        if "square" not in self.memory:
             v = np.random.default_rng(0).standard_normal((self.features, 1))
             norm, p = float(np.linalg.norm(v)), self.p[:, None]
             z = np.empty((self.design.rows, 1))
@@ -337,8 +388,8 @@ class Objective:
                 before, norm = norm, float(np.linalg.norm(v))
                 if abs(norm - before) <= 1e-3 * norm:
                     break
-            self._lipschitz = max(1.05 * norm * self._steepness(), 1e-300)
-        return self._lipschitz
+            self.memory["square"] = 1.05 * norm
+        return float(self.memory["square"])
 
     def _steepness(self) -> float:
         """Return the smoothness of the loss; without one its curvature at W = 0, or slope² per loss at a kink."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -15,16 +17,19 @@ from sklearn.utils.validation import check_is_fitted
 from gossamer import losses, penalties
 from gossamer.boosting import features as kinds
 from gossamer.boosting import rounds
-from gossamer.estimators import targets, wide
+from gossamer.estimators import inputs, targets, wide
+from gossamer.estimators.grouped import Grouped
+from gossamer.estimators.inputs import checked_offset, checked_weights
 from gossamer.estimators.linear import (
     CallbackSupportMixin,
     LinearClassifier,
     LinearRegressor,
+    Strict,
     Tasks,
     accepted,
     checked,
-    checked_weights,
     class_weighted,
+    decided,
     several_labels,
     some_weight,
     with_callbacks,
@@ -34,9 +39,10 @@ from gossamer.validation import Array, check_memory, number, thread_count, whole
 __all__ = ["BoostingClassifier", "BoostingRegressor"]
 
 
-class _Boosting(CallbackSupportMixin, BaseEstimator):
+class _Boosting(Strict, Grouped, CallbackSupportMixin, BaseEstimator):
     """What the two estimators share: checks, the run, and the weights."""
 
+    _scores_by_row = False  # products of dense matrices round by blocks of rows
     _targets: targets.Targets
     _kind: Any  # the kind of features, as fitted to the training data
     n_features_in_: int
@@ -49,22 +55,35 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         return targets.for_labels(targets.distinct(y), loss, grow=False)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+        *,
+        offset: Any = None,
+        **options: Any,
+    ) -> Any:
         """Learn from all rows.
 
-        `validation` is a pair (X, y); `history_` records the loss and the score on it.
+        X is a matrix; or a file, a data frame, an Arrow table or a source with columns of any kind. Then y may be left
+        out, and `options` are those of `gossamer.source`: ``fit("prices.csv", target="price")``. `offset` is one number
+        per row that is added to its scores and not learned. `validation` is a pair (X, y) or (X, y, offset), or a table
+        with the target; `history_` records the loss and the score on it.
         """
         batch, most = whole(self.batch, "batch"), whole(self.max_rounds, "max_rounds")
         tasks = Tasks(self, X, y, "round", most)
         # A copy learns: if anything raises, the estimator is unchanged.
         new = copy.copy(self)
+        X, y, sample_weight, offset = inputs.matrix(new, X, y, sample_weight, offset, options)
+        X = X if self._takes_sparse() or not hasattr(new, "source_settings_") else _dense(X)
         loss = losses.as_loss(self.loss, "binary" if isinstance(self, ClassifierMixin) else "regression")
         penalty = penalties.as_penalty(self.penalty)
         alpha = number(self.alpha, "alpha", least=0)
         rounds.check_order(self.order, self.tol)
         kind = kinds.resolve(self.features)
         threads = thread_count(self.n_jobs)
-        new.__dict__.pop("feature_names_in_", None)
         X, y = checked(new, X, y, ("csc", "csr") if self._takes_sparse() else False)
         narrow = not isinstance(kind, kinds.ColumnFeatures) or wide.touched(X) is None
         X = sp.csc_array(X) if sp.issparse(X) and narrow else X
@@ -72,13 +91,17 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         coded = self._find_targets(y, loss)
         weight = class_weighted(getattr(self, "class_weight", None), y, weight, coded)
         weight = None if weight is None else _moderate(weight)
+        if offset is not None:
+            offset = checked_offset(offset, X.shape[0])
+            coded.check_offset()
         columns = X.shape[1] if isinstance(kind, kinds.ColumnFeatures) else None
         shape = rounds.shape(self.bound, coded.loss, penalty, self.order, columns)
-        watch = None if validation is None else new._watch(coded, *_pair(validation))
+        watch = None if validation is None else new._watch(coded, *new._validation(validation))
         encoded = coded.encode(y)
         if weight is not None and not weight.all():
             some = np.flatnonzero(weight)
             X, encoded, weight = X[some], encoded[some], weight[some]
+            offset = None if offset is None else offset[some]
         if callable(getattr(kind, "ready", None)):
             kind = kind.ready(X, _single_labels(coded, encoded))
         if columns is None:
@@ -95,6 +118,7 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             weight,
             alpha,
             float(self.tol),
+            offset=offset,
             pool=pool,
             batch=batch,
             threads=threads,
@@ -110,21 +134,47 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
             return new.__dict__
 
         model, new.history_, new.stopped_by_ = rounds.boost(
-            run, self.order, most, watch, self.verbose, lambda model: tasks.turn(lambda: fitted(model))
+            run,
+            self.order,
+            most,
+            watch,
+            self.verbose,
+            lambda model: tasks.turn(lambda: fitted(model)),
+            coded.loss.lipschitz is not None,
         )
+        if new.stopped_by_ == "out of reach":
+            before, last = (r.objective for r in new.history_[-2:])
+            warnings.warn(
+                f"Stopped after {len(new.history_) - 1} rounds: y is out of reach. The objective is {last:.3g}, a "
+                f"round lowers it by {before - last:.3g}, and max_rounds is {most}. Scale y such that an error of 1 "
+                "matters.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         new.features_, new.weights_, new.intercept_ = model
         new.n_iter_ = max(len(new.history_) - 1, 1)
         self.__dict__ = new.__dict__
         tasks.finish()
         return self
 
-    def _watch(self, coded: targets.Targets, X: Any, y: Any) -> Any:
+    def _validation(self, given: Any) -> tuple[Any, Any, Array | None]:
+        """Return X, y and offsets of validation data, checked."""
+        accept_sparse = "csr" if self._takes_sparse() else False
+        given = (given, None) if inputs.is_table(given) else given
+        X, y, offset = (*_pair(given), None)[:3]
+        if not inputs.is_table(X) or not inputs.predicts_by_source(self, X):
+            X, y = accepted(self, X, y, accept_sparse=accept_sparse, reset=False)
+            return X, y, checked_offset(offset, X.shape[0])
+        table = inputs.other(self, X, y, offset)
+        return table.X if accept_sparse else _dense(table.X), table.y, table.offset
+
+    def _watch(self, coded: targets.Targets, X: Any, y: Any, offset: Array | None) -> Any:
         """Return a function that measures loss and score on validation data."""
-        X, y = accepted(self, X, y, accept_sparse="csr" if self._takes_sparse() else False, reset=False)
         encoded = coded.encode(y)
 
         def measured(model: rounds.Model) -> tuple[float, float]:
             z = _margins(self._kind, X, *model)
+            z = z if offset is None else z + offset[:, None]
             if coded.kind == "multiclass":
                 loss = coded.loss.value(z, encoded[:, 0])
             else:
@@ -147,6 +197,8 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         """The names of the features with a non-zero weight, the largest weights first."""
         check_is_fitted(self, "features_")
         names = getattr(self, "feature_names_in_", None)
+        if names is None and hasattr(self, "source_names_"):
+            names = self.source_names_
         order = np.argsort(-np.abs(self.weights_).max(axis=1, initial=0.0), kind="stable")
         return np.array([kinds.name_of(self._kind, self.features_[j], names) for j in order], dtype=object)
 
@@ -160,10 +212,14 @@ class _Boosting(CallbackSupportMixin, BaseEstimator):
         W[np.asarray(self.features_, dtype=np.intp)] = self.weights_
         return W[:, 0] if self._targets.kind == "regression" and self._targets.flat else W.T
 
-    def _decide(self, X: Any) -> Array:
-        """Return z, n × k."""
+    def _decide(self, X: Any, offset: Any = None) -> Array:
+        """Return z plus the offset, n × k."""
         check_is_fitted(self, "features_")
-        X = accepted(self, X, accept_sparse="csr" if self._takes_sparse() else False, reset=False)
+        return decided(self, X, offset, "csr" if self._takes_sparse() else False)
+
+    def _scores(self, X: Any) -> Array:
+        """Return z of a matrix that is checked."""
+        X = X if self._takes_sparse() or not sp.issparse(X) else _dense(X)
         return _margins(self._kind, X, self.features_, self.weights_, self.intercept_)
 
     def _takes_sparse(self) -> bool:
@@ -206,10 +262,15 @@ def _moderate(weight: Array) -> Array:
     return weight if weight.max() < 1e100 else np.ldexp(weight, -int(np.frexp(weight.max())[1]))
 
 
-def _pair(validation: Any) -> tuple[Any, Any]:
-    if not isinstance(validation, (tuple, list)) or len(validation) != 2:
+def _dense(X: Any) -> Array:
+    check_memory(8 * X.shape[0] * X.shape[1], "The table as an array", "Use features='columns', which stays sparse.")
+    return X.toarray()
+
+
+def _pair(validation: Any) -> tuple[Any, ...]:
+    if not isinstance(validation, (tuple, list)) or len(validation) not in (2, 3):
         raise TypeError(f"validation must be a pair (X, y); {type(validation).__name__} was given.")
-    return validation[0], validation[1]
+    return tuple(validation)
 
 
 class BoostingClassifier(LinearClassifier, _Boosting):
@@ -225,9 +286,9 @@ class BoostingClassifier(LinearClassifier, _Boosting):
     Parameters
     ----------
     penalty : str or penalty, default "l1"
-        Ω. "ada" has rules for "l1", "group_linf", "linf", "smooth_l1" and "none"; "grad" also for "group_l2", "l2",
-        "l2_squared", "elastic_net", "sparse_group_l2", "berhu" and "non_negative_l1". Groups are rows: one feature over
-        all outputs. "l2" and "linf" are norms of all weights and need order="parallel".
+        Ω. "ada" has rules for "l1", "group_linf", "linf", "smooth_l1" and "none"; "grad" also for "group_l2",
+        "l2_norm", "l2_squared", "elastic_net", "sparse_group_l2", "berhu" and "non_negative_l1". Groups are rows: one
+        feature over all outputs. "l2_norm" and "linf" are norms of all weights and need order="parallel".
     alpha : float, default 1e-3
         The regularization strength α ≥ 0; 0 is classical boosting.
     bound : "ada" or "grad", default "ada"
@@ -276,7 +337,8 @@ class BoostingClassifier(LinearClassifier, _Boosting):
     history_ : list of rounds
         Each with round, objective, selected, pruned, nonzeros, score, validation_loss, validation_score.
     stopped_by_ : str
-        "no candidate" (the automatic stop), "max_rounds" or "interrupted".
+        "no candidate" (the automatic stop), "max_rounds", "callback", "interrupted", or "out of reach", with a warning,
+        if y is so large that `max_rounds` rounds do not get near it.
     classes_, n_iter_, n_features_in_, feature_names_in_
         The classes, rounds, columns of X, their names.
 

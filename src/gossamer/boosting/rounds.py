@@ -27,6 +27,11 @@ from gossamer.validation import Array, number
 # Anderson extrapolation is tried. A relative increase of the objective up to ROUNDING counts as none.
 EXACT, STEPS, MODEL_EXACT, SWEEPS, HALVINGS, IDLE, LOOK, ROUNDING = 0.1, 50, 0.1, 100, 10, 0.3, 5, 1e-14
 
+# After PACE rounds it is known how far a round goes. Boosting stops if, at this pace, y is not reached in REACH times
+# all rounds, and violations are still SAME of what they were at first. That is asked where the mean loss is above FAR
+# only: errors that many times larger than those that matter.
+PACE, REACH, SAME, FAR = 10, 10, 0.1, 1e4
+
 
 class Round(NamedTuple):
     """One round of boosting."""
@@ -146,6 +151,7 @@ class Run:
     score: float = float("nan")  # the best score of this round
     all_used: bool = False  # whether the order keeps every feature in the core
     path: list[Array] = field(default_factory=list)  # the last few states, for extrapolation
+    far: float = float("nan")  # the largest violation of the last round's first sweep
 
     def best(self) -> list[Scored]:
         """Return the best features that are not in use and score above zero."""
@@ -166,7 +172,7 @@ class Run:
 
     def optimise(self, exact: float) -> float:
         """Optimise the weights of all features in use; return the largest violation of the first sweep."""
-        far = first = self.sweep()
+        far = first = self.far = self.sweep()
         near = max(self.slack, exact * far)
         for _ in range(STEPS):
             if far <= near:
@@ -220,12 +226,13 @@ class Run:
         Σ_i c_i w_i with Σ c = 1 and the smallest ‖Σ_i c_i (w_i − w_{i−1})‖.
         """
         steps = np.diff(path, axis=0)
-        gram = steps @ steps.T
-        gram += 1e-12 * np.trace(gram) * np.eye(len(gram))
-        try:
-            c = np.linalg.solve(gram, np.ones(len(gram)))
-        except np.linalg.LinAlgError:
-            return
+        with np.errstate(over="ignore", invalid="ignore"):  # steps of 1e154 and more are not extrapolated
+            gram = steps @ steps.T
+            gram += 1e-12 * np.trace(gram) * np.eye(len(gram))
+            try:
+                c = np.linalg.solve(gram, np.ones(len(gram)))
+            except np.linalg.LinAlgError:
+                return
         if not np.isfinite(c).all() or c.sum() == 0:
             return
         there, back, before = (c / c.sum()) @ np.array(path[1:]), path[-1], self.objective()
@@ -273,9 +280,9 @@ def greedy(run: Run) -> bool:
     places = iter(range(count, len(run.used)))
     which = np.array([next(places) if fresh else i for _, fresh, i in ranked], np.int64)
     run.score = -ranked[0][0] / run.total if ranked else 0.0
-    far = run.sweep(which)
+    run.far = run.sweep(which)
     run.prune()
-    return bool(ranked) or far > run.slack
+    return bool(ranked) or run.far > run.slack
 
 
 def _adopt_all(run: Run) -> None:
@@ -285,6 +292,7 @@ def _adopt_all(run: Run) -> None:
 
 def _any_left(run: Run, far: float) -> bool:
     """Return whether a violation above the tolerance is left, or a feature that scores above zero."""
+    run.far = far
     if far > run.slack:
         return True
     gains = np.empty(len(run.used))
@@ -308,7 +316,8 @@ def parallel(run: Run) -> bool:
     """Update all features at once, each with its share of the template Σ_j a_j |x_ij| ≤ 1 (½ for multinomial loss)."""
     _adopt_all(run)
     far = run.booster.update_intercept() if run.fit_intercept else 0.0
-    if max(far, run.booster.update_together(run.threads)) <= run.slack:
+    run.far = max(far, run.booster.update_together(run.threads))
+    if run.far <= run.slack:
         return False
     run.look()
     return True
@@ -324,14 +333,23 @@ ORDERS: dict[str, Callable[[Run], bool]] = {
 
 
 def start(
-    shape: Shape, loss: Any, y: Array, outputs: int, weights: Array | None, alpha: float, tol: float, **known: Any
+    shape: Shape,
+    loss: Any,
+    y: Array,
+    outputs: int,
+    weights: Array | None,
+    alpha: float,
+    tol: float,
+    *,
+    offset: Array | None = None,
+    **known: Any,
 ) -> Run:
     """Return a run before its first round: no features, and the best intercept."""
     n = len(y)
     total = float(n if weights is None else weights.sum())
     strength = alpha * total if shape.penalised else 0.0
     booster = _core.booster(
-        loss._core(), n, outputs, y.reshape(-1), weights, strength, shape.bound, shape.form, shape.whole
+        loss._core(), n, outputs, y.reshape(-1), weights, strength, shape.bound, shape.form, shape.whole, offset
     )
     slack = tol * (strength or 1e-3 * total)
     run = Run(booster, slack=slack, total=total, outputs=outputs, **known)
@@ -355,14 +373,16 @@ def boost(
     watch: Callable[[Model], tuple[float, float]] | None,
     verbose: int,
     turn: Callable[[Model], bool] = lambda model: False,
+    bounded_slope: bool = False,
 ) -> tuple[Model, list[Round], str]:
     """Do rounds until the optimum is reached; return the model, the record of each round, and why it stopped.
 
     `watch` returns the loss and the score of a model on validation data. `turn` is called with the model after every
-    round and returns whether to stop. After an interrupt the model is that of the last complete round.
+    round and returns whether to stop. `bounded_slope` says that the loss has one, so that a round goes no further the
+    larger the errors are. After an interrupt the model is that of the last complete round.
     """
     history: list[Round] = []
-    last = run.model()
+    last, first = run.model(), 0.0
 
     def record() -> None:
         nonlocal last
@@ -392,10 +412,21 @@ def boost(
                 return last, history, "no candidate"
             if turn(last):
                 return last, history, "callback"
+            first = run.far if len(history) == 2 else first
+            if bounded_slope and run.far > SAME * first and _out_of_reach(history, max_rounds):
+                return last, history, "out of reach"
     except KeyboardInterrupt:
         warnings.warn("Interrupted: the model is that of the last complete round.", stacklevel=3)
         return last, history, "interrupted"
     return last, history, "max_rounds"
+
+
+def _out_of_reach(history: list[Round], most: int) -> bool:
+    """Return whether the errors are huge, and fall by so little that no number of rounds allowed gets there."""
+    if len(history) != PACE + 1 or history[0].objective < FAR:
+        return False
+    middle, end = history[PACE // 2].objective, history[PACE].objective
+    return end > (middle - end) / (PACE - PACE // 2) * REACH * most
 
 
 def check_fits(order: str, pool: Pool) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from gossamer import output
 from gossamer.cli import checkpoint_state, fingerprint
 from gossamer.cli.lock import Lock
+from gossamer.cli.notes import Notes
 from gossamer.model import file_format
 from gossamer.online.stream import Streaming
 from gossamer.sources.base import MAX_FEATURES, Source
@@ -51,20 +52,25 @@ class Checkpoint:
         self._idle.set()
         self._failure: BaseException | None = None
 
-    def offer(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
+    def offer(
+        self, stream: Streaming, source: Source, position: Position, passes: int, seen: int, notes: Notes | None = None
+    ) -> None:
         """Write a checkpoint if `every` rows came since the last one, and that one has finished writing.
 
         `seen` counts the rows of all passes, `passes` the complete passes.
         """
         if seen - self._saved >= self.every and stream.trainer is not None and self._idle.is_set():
-            self.save(stream, source, position, passes, seen)
+            self.save(stream, source, position, passes, seen, notes)
 
-    def save(self, stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> None:
+    def save(
+        self, stream: Streaming, source: Source, position: Position, passes: int, seen: int, notes: Notes | None = None
+    ) -> None:
         """Hand the state to the thread that writes it."""
         self._wait()
         self._saved = seen
         tree = {"settings": self.settings, "files": self._files}
         tree |= checkpoint_state.saved(stream, source, position, passes, seen)
+        tree |= {} if notes is None else {"notes": notes.state()}
         arrays: dict[str, Array] = {}
         header = {"schema": SCHEMA, "state": checkpoint_state.packed(tree, arrays)}
         self._idle.clear()
@@ -103,7 +109,7 @@ class Checkpoint:
             self._writing = False
         self._wait()
 
-    def resume(self, stream: Streaming, source: Source) -> tuple[Position, int, int] | None:
+    def resume(self, stream: Streaming, source: Source, notes: Notes | None = None) -> tuple[Position, int, int] | None:
         """Restore the saved state; return position, passes and rows, or None if there is no checkpoint.
 
         Everything is checked before anything is changed.
@@ -119,24 +125,37 @@ class Checkpoint:
             state = checkpoint_state.check_source(tree["source"], source)
             new = checkpoint_state.restored(stream, source, tree, arrays, self._most_features())
             position = Position(*tree["position"])
+            noted = Notes.check(tree["notes"])
             _check_rejects(source, tree["rejects"])
             source.restore(state)
         except file_format.FileError as error:
             raise file_format.FileError(f"{self.path}: {error}") from None
         source.rejects.start(*tree["rejects"])
         stream.__dict__.update(new.__dict__)
+        if notes is not None:
+            notes.restore(noted, new.trainer, tree["passes"])
         self._saved = tree["seen"]
         return position, tree["passes"], tree["seen"]
+
+    def loss(self) -> str:
+        """Return the loss of the run that is to be resumed, for a command that did not name one."""
+        header, arrays = file_format.read(self.path)
+        settings = checkpoint_state.tree_of(header.get("state"), arrays)["settings"]
+        loss = settings.get("loss") if isinstance(settings, dict) else None
+        self.settings["loss"] = loss if isinstance(loss, str) else "logistic"
+        return self.settings["loss"]
 
     def _compare(self, tree: dict[str, Any]) -> None:
         """Raise if the checkpoint is of another command or of other data."""
         before, folder = tree["settings"], self.path.parent
-        differ = {k for k in {*before, *self.settings} if before.get(k) != self.settings.get(k)}
+        if before.get("penalty") == "l2":  # the name of the norm in older checkpoints
+            before = before | {"penalty": "l2_norm"}
+        differ = [k for k in sorted({*before, *self.settings}) if _given(before, k) != _given(self.settings, k)]
         if differ:
-            name = sorted(differ)[0]
+            was, now = _given(before, differ[0]), _given(self.settings, differ[0])
             raise ValueError(
-                f"The checkpoint in {folder} is of another run: {name} was {before.get(name)!r} and is "
-                f"{self.settings.get(name)!r}. Use another folder, or delete it."
+                f"The checkpoint in {folder} is of another run: {differ[0]} was {_shown(was)} and is {_shown(now)}. "
+                "Use another folder, or delete it."
             )
         if tree["files"]:
             for note in fingerprint.compare(tree["files"], self._files, folder):
@@ -155,6 +174,16 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
         finally:
             self._lock.release()
+
+
+def _given(settings: dict[str, Any], name: str) -> Any:
+    """Return a setting, or None if it was not given; older checkpoints do not have all of them."""
+    value = settings.get(name)
+    return None if value is False else value
+
+
+def _shown(value: Any) -> str:
+    return "not given" if value is None else repr(value)
 
 
 def _check_rejects(source: Source, saved: list[int]) -> None:

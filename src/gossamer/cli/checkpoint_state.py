@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from gossamer.groups import GrowingGroups, Known, NamedGroups
 from gossamer.model import schema
 from gossamer.model.file_format import FileError
 from gossamer.model.model import KINDS, classes_of
 from gossamer.online.old_state import converted
-from gossamer.online.stream import Streaming
+from gossamer.online.stream import Problem, Streaming, columns_of
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Position
+from gossamer.sources.columns import agrees
+from gossamer.sources.roles import ROLES
 from gossamer.sources.rows import Rows
 from gossamer.validation import Array
 
@@ -52,6 +55,8 @@ TREE: schema.Table = {
     "labels": ("labels so far", schema.maybe(schema.listed(schema.finite))),
     "trainer": ("state of learning", _FIELDS),
     "files": ("fingerprints", schema.listed(_FIELDS)),
+    "notes": ("notes", schema.maybe(_FIELDS)),
+    "groups": ("columns of groups", schema.maybe(_NAMES)),
 }
 SOURCE: schema.Table = {  # after the first block, of all formats; each has some of them
     "base": ("number of the first feature", schema.one_of(-1, 0, 1)),
@@ -61,6 +66,8 @@ SOURCE: schema.Table = {  # after the first block, of all formats; each has some
     "target": ("target column", schema.maybe(schema.text)),
     "numbers": ("columns of numbers", _NAMES),
     "categories": ("columns of categories", _NAMES),
+    "roles": ("roles of the columns", schema.mapped(schema.one_of(*ROLES))),
+    "learned": ("what was learned of the columns", schema.mapped(schema.anything)),
     "names": ("names", _BYTES),
     "classes": ("classes", _BYTES),
 }
@@ -77,7 +84,7 @@ FILE: schema.Table = {
 
 def saved(stream: Streaming, source: Source, position: Position, passes: int, seen: int) -> dict[str, Any]:
     """Return the state of a run."""
-    classes, trainer = stream.trainer.targets.classes, stream.trainer
+    classes, trainer, groups = stream.trainer.targets.classes, stream.trainer, stream.problem.penalty.groups
     return {
         "position": dataclasses.astuple(position),
         "passes": passes,
@@ -90,6 +97,7 @@ def saved(stream: Streaming, source: Source, position: Position, passes: int, se
         "kind": trainer.targets.kind,
         "classes": None if classes is None else classes.tolist(),
         "labels": sorted(stream.labels) if stream.problem.assumed else None,
+        "groups": groups.columns if isinstance(groups, GrowingGroups) else None,
         "trainer": {n: value for n, value in trainer.__getstate__().items() if n not in _OF_THE_COMMAND},
     }
 
@@ -161,6 +169,8 @@ def tree_of(state: Any, arrays: dict[str, Array]) -> dict[str, Any]:
             raise FileError("invalid state: the learner is missing. The file is corrupt.")
     tree.setdefault("files", [])  # older checkpoints have no fingerprints
     tree.setdefault("labels", None)
+    tree.setdefault("notes", None)
+    tree.setdefault("groups", None)
     schema.check(tree, TREE, where="state")
     for about in tree["files"]:
         schema.check(about, FILE, where="fingerprint")
@@ -170,7 +180,7 @@ def tree_of(state: Any, arrays: dict[str, Array]) -> dict[str, Any]:
 
 def restored(stream: Streaming, source: Source, tree: dict[str, Any], arrays: dict[str, Array], most: int) -> Streaming:
     """Return a stream with the saved state; nothing is changed. `most` bounds the number of features."""
-    problem, fixed, width = stream.problem, tree["fixed"], tree["width"]
+    problem, fixed, width = _with_groups(stream.problem, source, tree), tree["fixed"], tree["width"]
     features, outputs = tree["room"]
     classes = classes_of(tree["classes"])
     _require((classes is None) == (problem.loss.kind == "regression"), "classes")
@@ -202,10 +212,23 @@ def restored(stream: Streaming, source: Source, tree: dict[str, Any], arrays: di
     return new
 
 
+def _with_groups(problem: Problem, source: Source, tree: dict[str, Any]) -> Problem:
+    """Return the problem with its groups by name, as they were found."""
+    if not isinstance(problem.penalty.groups, NamedGroups):
+        return problem
+    if tree["groups"] is None:
+        return dataclasses.replace(problem, penalty=problem.penalty.bound(Known(tree["room"][0])))
+    penalty = problem.penalty.growing(tree["groups"])
+    return dataclasses.replace(problem, penalty=penalty, column_of=columns_of(penalty.groups, source))
+
+
 def check_source(state: dict[str, Any], source: Source) -> dict[str, Any]:
     """Return the saved state of a source, each value of its type, with the fields that this source has."""
-    fields = {name: SOURCE[name] for name in source.state()}
-    return schema.check(state, fields, where="state of reading")
+    fields = {name: SOURCE[name] for name in source.state() if name in state or name not in ("roles", "learned")}
+    schema.check(state, fields, where="state of reading")
+    if "numbers" in state and not agrees(state):
+        raise FileError("invalid state of reading: the columns do not agree. The file is corrupt.")
+    return state
 
 
 def _as_it_is(value: Any, now: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The commands: train, predict, inspect, export."""
+"""The commands: look, train, predict, inspect, export."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from typing import Any
 import numpy as np
 
 from gossamer import losses, methods, output, penalties
-from gossamer.cli import start
+from gossamer.cli import start, telling
+from gossamer.cli.notes import Notes
 from gossamer.cli.progress import Meter
 from gossamer.cli.run import fitted, measured, run
+from gossamer.cli.tally import Tally
+from gossamer.cli.words import UsageError, columns, printable, usage, wrapped
 from gossamer.model.model import Model, load, save
 from gossamer.online.strategies import ManyStrengths, OneStrength
 from gossamer.online.stream import Problem, Streaming, as_classes
 from gossamer.registry import Registry
+from gossamer.sources import look as looking
 from gossamer.sources.base import Source
-from gossamer.sources.blocks import Block
 
 STRENGTHS = 16  # strengths of a path
 ALPHA = 1e-5  # the strength where there is no path
@@ -36,63 +39,97 @@ def part(text: str, table: Registry) -> Any:
     """
     match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
     if match is None:
-        raise ValueError(
+        raise UsageError(
             f"A {table.noun} is a name such as {next(iter(table))!r}, with settings in brackets; {text!r} was given."
         )
     name, settings = match.groups()
-    make = table.named(name)
-    if not settings:
-        return make()
+    with usage():
+        make = table.named(name)
+        if not settings:
+            return make()
     try:
         call = ast.parse(f"f({settings})", mode="eval").body
         assert isinstance(call, ast.Call)
         given = [ast.literal_eval(value) for value in call.args]
         named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
         return make(*given, **named)
-    except (SyntaxError, TypeError, AssertionError) as error:
-        raise ValueError(f"The settings of the {table.noun} {text!r} are invalid: {error}") from None
+    except (SyntaxError, TypeError, AssertionError, ValueError) as error:
+        raise UsageError(f"The settings of the {table.noun} {text!r} are invalid: {error}") from None
+
+
+def look(options: argparse.Namespace, rows: Source) -> None:
+    """Show how data would be read, and count its rows."""
+    seen = looking.look(rows)
+    counted = telling.counted(seen, rows)
+    if options.json:
+        print(json.dumps(seen.facts_for_machines() | counted.facts, ensure_ascii=False))
+        return
+    warnings = [f"warning: {words}" for words in (*seen.warnings, *counted.warnings)]
+    _say([*seen.lines(columns(1)), *counted.lines, *warnings], sys.stdout)
+
+
+def _say(lines: list[str], out: Any) -> None:
+    """Write lines for people, as wide as their terminal."""
+    out.writelines(f"{line}\n" for line in wrapped(map(printable, lines), out, telling.LABEL))
 
 
 def train(options: argparse.Namespace, rows: Source) -> bool:
     """Learn a model from rows and write it; return whether learning was interrupted."""
     penalty = part(options.penalty, penalties.PENALTIES)
+    given = None if options.loss is None else part(options.loss, losses.LOSSES)
     auto = options.method == "auto"
-    loss = part(options.loss, losses.LOSSES)
-    method = methods.resolve_for("auto", penalty, loss) if auto else part(options.method, methods.METHODS)
-    strategy = _strategy(options, method, penalty)
-    problem = Problem(
-        loss,
-        penalty,
-        strategy,
-        method,
-        not options.no_intercept,
-        options.average,
-        options.grow,
-        None if options.classes is None else _classes(options.classes),
-        options.features,
-    )
+    named = None if auto else part(options.method, methods.METHODS)
+    classes = None if options.classes is None else _classes(options.classes, options.grow)
     if not rows.rereadable and (options.passes > 1 or options.holdout > 0):
-        raise ValueError(
+        raise UsageError(
             "--passes and --holdout read the data again, which is not possible with standard input and pipes."
         )
-    facts = {"penalty": options.penalty, "alpha": strategy.alpha, "method": options.method, "passes": options.passes}
-    stream, checkpoint = Streaming(problem), None
+    if options.alpha is not None and options.path is not None:
+        raise UsageError("--alpha is one strength and --path chooses one of several: give one of the two.")
+    checkpoint = None
     if options.checkpoint is not None:
         from gossamer.cli.checkpoint import Checkpoint
 
-        checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options), getattr(rows, "paths", None))
-    show = Meter(options.passes, quiet=options.quiet or options.json, remember=options.report is not None)
+        files = getattr(rows, "paths", None)
+        checkpoint = Checkpoint(options.checkpoint, options.every, _fingerprint(options), files)
+    try:
+        return _train(options, rows, checkpoint, penalty, given, named, classes)
+    except BaseException:
+        if checkpoint is not None:
+            checkpoint.finish()
+        raise
+
+
+def _train(
+    options: argparse.Namespace, rows: Source, checkpoint: Any, penalty: Any, given: Any, named: Any, classes: Any
+) -> bool:
+    quiet = options.quiet or options.json
+    seen = None if checkpoint is not None and checkpoint.path.exists() else looking.look(rows)
+    if seen is not None and not quiet:
+        _say(seen.lines(columns(), every=False), sys.stderr)
+    loss = _loss(options, given, seen, checkpoint)
+    with usage():
+        problem = _problem(options, penalty, loss, named, classes)
+    facts = {name: getattr(options, name) for name in ("penalty", "method", "passes")}
+    facts["alpha"] = problem.strategy.alpha
+    stream, notes = Streaming(problem), Notes(Tally(loss.kind != "regression"))
+    show = Meter(options.passes, quiet=quiet, remember=options.report is not None)
     interrupted = False
     try:
-        run(stream, rows, options.passes, options.holdout, checkpoint, show)
+        scale = not options.no_scale and not penalty.is_set
+        run(stream, rows, options.passes, options.holdout, checkpoint, show, notes, scale)
     except KeyboardInterrupt:
         if stream.trainer is None:
             raise
         interrupted = True
-    fit = fitted(stream, rows, facts, options.select)
+    show.stop()
+    fit = fitted(stream, rows, facts, options.select, notes)
+    test = None
+    if options.holdout and not interrupted:
+        show.say("testing on the rows held out …")
+        test = measured(fit, rows, options.holdout, notes.tally.commonest())
+        fit = _with_facts(fit, {"holdout": test})
     show.clear()
-    test = measured(fit, rows, options.holdout) if options.holdout and not interrupted else None
-    fit = fit if test is None else _with_facts(fit, {"holdout": test})
     save(fit, options.output)
     if options.report is not None:
         from gossamer.model import report
@@ -100,22 +137,62 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         report.write(options.report, fit, show.history)
     if checkpoint is not None and not interrupted:
         checkpoint.delete()
-    _tell_training(options, fit, rows, show, test, interrupted)
+    end = telling.End(options, fit, rows, seen, notes.tally, show.seconds, test, interrupted)
+    if options.json:
+        print(json.dumps(end.facts(), ensure_ascii=False))
+    elif not options.quiet:
+        _say(end.lines(), sys.stderr)
     return interrupted
+
+
+def _loss(options: argparse.Namespace, given: Any, seen: looking.Look | None, checkpoint: Any) -> Any:
+    """Return the loss: the one that was given if it suits the target, or the one that follows from the target."""
+    if seen is None:
+        return part(checkpoint.loss(), losses.LOSSES) if given is None else given
+    target, labels = seen.target, options.classes is not None or options.grow
+    if given is not None:
+        numbers = target is not None and target.kind == looking.CONTINUOUS and not target.whole and not labels
+        if target is not None and numbers and given.kind != "regression":
+            raise UsageError(
+                f"The target{_called(target.name)} holds {target.levels:,} different numbers in {seen.rows:,} rows: "
+                f"that is regression, and {given.label} is for classes. Use --loss squared (or leave --loss out); "
+                "or name the classes by --classes if they are labels."
+            )
+        return given
+    chosen = "logistic" if labels or target is None else target.loss
+    if chosen == "multinomial":
+        chosen = "logistic"  # of several classes it is the multinomial loss
+    if checkpoint is not None:
+        checkpoint.settings["loss"] = chosen
+    return part(chosen, losses.LOSSES)
+
+
+def _problem(options: argparse.Namespace, penalty: Any, loss: Any, named: Any, classes: Any) -> Problem:
+    """Return what is to be learned."""
+    method = methods.resolve_for("auto", penalty, loss) if named is None else named
+    strategy, intercept = _strategy(options, method, penalty), not options.no_intercept
+    if not strategy.judges:
+        refused = method.refusal(penalty, methods.Setup(options.features or 1, 1, strategy.alpha, intercept))
+        if refused is not None:
+            raise refused
+    more = (intercept, options.average, options.grow, classes, options.features)
+    return Problem(loss, penalty, strategy, method, *more)
+
+
+def _called(name: str | None) -> str:
+    return "" if name is None else f" {name!r}"
 
 
 def _strategy(options: argparse.Namespace, method: Any, penalty: Any) -> OneStrength | ManyStrengths:
     """Return the strengths to learn at: a path, unless --alpha is given or a path is not possible."""
     if options.alpha is not None:
-        if options.path is not None:
-            raise ValueError("--alpha is one strength and --path chooses one of several: give one of the two.")
         return OneStrength(options.alpha)
     refused = method.path_refusal(penalty)
     if options.path is not None:
         if options.average or options.grow:
-            raise ValueError("--path cannot be combined with --average or --grow.")
+            raise UsageError("--path cannot be combined with --average or --grow.")
         if refused is not None:
-            raise refused
+            raise UsageError(f"{refused}")
         return ManyStrengths(options.path)
     against = "--average" if options.average else "--grow" if options.grow else None
     if refused is not None:
@@ -128,76 +205,54 @@ def _strategy(options: argparse.Namespace, method: Any, penalty: Any) -> OneStre
     return OneStrength(ALPHA)
 
 
-def _tell_training(
-    options: argparse.Namespace, fit: Model, rows: Source, show: Meter, test: dict[str, float] | None, interrupted: bool
-) -> None:
-    facts = fit.facts
-    summary = {
-        "model": str(options.output),
-        "rows": facts["rows"],
-        "features": fit.n_features,
-        "nonzero_features": len(fit.features),
-        "progressive_loss": facts["progressive_loss"],
-        "step": facts["step"],
-        "alpha": facts["alpha"],
-        "path": facts.get("path"),
-        "seconds": round(show.seconds, 3),
-        "skipped_lines": rows.rejects.count,
-        "collisions": facts["collisions"],
-        "holdout": test,
-        "interrupted": interrupted,
-    }
-    if options.json:
-        print(json.dumps(summary))
-        return
-    if options.quiet:
-        return
-    say = sys.stderr.write
-    if "path" in facts:
-        say(f"{'alpha':>10}  {'progressive loss':>16}  {'weights':>9}\n")
-        path = facts["path"]
-        for alpha, loss, count in zip(path["alphas"], path["progressive_loss"], path["nonzeros"], strict=True):
-            mark = "  <- chosen" if alpha == facts["alpha"] else ""
-            say(f"{alpha:>10.3g}  {'diverged' if loss is None else format(loss, '.5f'):>16}  {count:>9,}{mark}\n")
-    say(f"{facts['rows']:,} examples in {show.seconds:.2f} s, progressive loss {facts['progressive_loss']:.5f}\n")
-    say(f"{len(fit.features):,} of {fit.n_features:,} features have weights\n")
-    if test is not None and test["rows"]:
-        what = f"R² {test['r2']:.4f}" if "r2" in test else f"error {test['error']:.4f}"
-        say(f"held out: {test['rows']:,.0f} examples, loss {test['loss']:.5f}, {what}\n")
-    if rows.rejects.count:
-        say(f"{rows.rejects.count:,} lines could not be read, for instance:\n")
-        say("".join(f"  {line}\n" for line in rows.rejects.examples))
-    if facts["collisions"]:
-        say(f"{facts['collisions']:,} hashed features have several names, {len(fit.shared)} of them with weights\n")
-    say(f"{'interrupted; ' if interrupted else ''}model written to {options.output}\n")
-
-
 def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
     """Write one line per row: the prediction, then probabilities or scores if requested."""
     fit = load(options.model)
     if options.proba and not fit.probabilistic:
-        raise ValueError(f"{type(fit.loss).__name__} gives no probabilities; use --scores.")
-    count = 0
+        raise UsageError(f"{type(fit.loss).__name__} gives no probabilities; use --scores.")
+    count, heads = 0, _heads(fit, options)
     with contextlib.ExitStack() as stack:
         out: Any = sys.stdout
         if options.output is not None:
             out = stack.enter_context(output.replaced(options.output, "w"))
         for block, z in fit.each_scores(options.data, **reading):
-            out.writelines(_answer_lines(fit, block, z, options))
+            tags = block.tags if block.tags is not None and any(block.tags) else None
+            if count == 0 and options.header:
+                out.write("\t".join(heads + ["tag"] * (tags is not None)) + "\n")
+            out.writelines(_answer_lines(fit, z, tags, options))
             count += len(block)
     if options.json:
         print(json.dumps({"rows": count, "output": options.output}), file=sys.stderr)
 
 
-def _answer_lines(fit: Model, block: Block, z: Any, options: argparse.Namespace) -> Iterator[str]:
-    columns = [np.atleast_2d(fit.targets.predictions(z).T).T.astype(object)]
+def _heads(fit: Model, options: argparse.Namespace) -> list[str]:
+    """Return the names of the columns that are written."""
+    labels = [] if fit.classes is None else [printable(str(label)) for label in fit.classes.tolist()]
+    outputs = len(fit.intercept)
+    heads = ["label"] if labels else ["prediction"]
+    if fit.kind in ("regression", "multilabel") and outputs > 1:
+        heads = [f"prediction({r + 1})" for r in range(outputs)]
     if options.proba:
-        columns.append(fit.targets.probabilities(z).astype(object))
+        heads += [f"p({label})" for label in labels]
     if options.scores:
-        columns.append(np.atleast_2d(fit.targets.decisions(z).T).T.astype(object))
-    tags = block.tags if block.tags is not None and any(block.tags) else None
-    for i, row in enumerate(np.hstack(columns).tolist()):
-        yield "\t".join([str(word) for word in row] + ([tags[i]] if tags else [])) + "\n"
+        one = outputs == 1 or (len(labels) == 2 and fit.kind != "multilabel")
+        heads += ["score"] if one else [f"score({label})" for label in labels or range(1, outputs + 1)]
+    return heads
+
+
+def _answer_lines(fit: Model, z: Any, tags: list[str] | None, options: argparse.Namespace) -> Iterator[str]:
+    """Yield lines: labels as they are, probabilities with 6 digits, other numbers with 9."""
+    parts = [np.atleast_2d(fit.targets.predictions(z).T).T.tolist()]
+    write = [str if fit.kind != "regression" else "{:.9g}".format]
+    if options.proba:
+        parts.append(fit.targets.probabilities(z).tolist())
+        write.append("{:.6g}".format)
+    if options.scores:
+        parts.append(np.atleast_2d(fit.targets.decisions(z).T).T.tolist())
+        write.append("{:.9g}".format)
+    for i, row in enumerate(zip(*parts, strict=True)):
+        cells = [word(cell) for word, some in zip(write, row, strict=True) for cell in some]
+        yield "\t".join(cells + ([tags[i]] if tags else [])) + "\n"
 
 
 def inspect(options: argparse.Namespace) -> None:
@@ -223,17 +278,8 @@ def inspect(options: argparse.Namespace) -> None:
         }
         print(json.dumps(words, ensure_ascii=False))
         return
+    _say(telling.summary(fit), sys.stdout)
     labels = [] if fit.classes is None else [str(c) for c in fit.classes.tolist()]
-    shortened = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
-    _show(f"{fit.kind} model, {type(fit.loss).__name__} loss" + (f", classes {shortened}" if labels else ""))
-    _show(f"{len(fit.features):,} of {fit.n_features:,} features have weights")
-    for name, value in fit.facts.items():
-        _show(f"  {name:<18} {value}")
-    if fit.shared:
-        _show(
-            f"{len(fit.shared)} names share their weight with another: "
-            + ", ".join(f"{a} / {b}" for a, b in list(fit.shared.items())[:5])
-        )
     outputs = len(fit.intercept)
     shown = range(min(outputs, 6))
     heads = ["weight"] if outputs == 1 else labels or [f"output {r}" for r in range(outputs)]
@@ -245,8 +291,8 @@ def inspect(options: argparse.Namespace) -> None:
 
 
 def _show(words: str) -> None:
-    """Print a line; characters that a terminal would obey are written as escapes."""
-    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in words))
+    """Print a line."""
+    print(printable(words))
 
 
 def export(options: argparse.Namespace) -> None:
@@ -267,18 +313,30 @@ def export(options: argparse.Namespace) -> None:
         output.write(options.output, [data])
 
 
-def _classes(words: str) -> Any:
+def _classes(words: str, grow: bool) -> Any:
     values = [word.strip() for word in words.split(",")]
     try:
-        return as_classes(np.array([float(v) for v in values]))
+        classes = as_classes(np.array([float(v) for v in values]))
     except ValueError:
-        return np.unique(np.array(values))
+        classes = np.unique(np.array(values))
+    if len(classes) < 2 and not grow:
+        raise UsageError(f"--classes names all labels, at least two of them; {words!r} was given.")
+    return classes
 
 
 def _fingerprint(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options that must be the same to resume from a checkpoint: all that affect learning."""
+    """Return the options that must be the same to resume from a checkpoint: all that affect learning.
+
+    Names and values are those of older checkpoints, where there are such; options that are not given are left out.
+    """
     without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command", "select"}
-    return {name: value for name, value in sorted(vars(options).items()) if name not in without}
+    without |= set() if options.shuffle else {"seed"}
+    older = {"category": "categories"}
+    joined = {name: ",".join(value) if name in LISTS and value else value for name, value in vars(options).items()}
+    return {older.get(name, name): value for name, value in sorted(joined.items()) if name not in without}
+
+
+LISTS = ("number", "category", "text", "date", "ignore", "missing", "interact")  # options that may be repeated
 
 
 def _with_facts(fit: Model, facts: dict[str, Any]) -> Model:

@@ -1,38 +1,61 @@
-"""A demonstration: two online methods compared on data that comes with scikit-learn."""
+"""A demonstration: the way from a raw table to a model, by the commands that a user would type."""
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-from gossamer.online.estimators import OnlineClassifier
+from gossamer.cli import rents
 
-STRENGTHS = (1e-4, 1e-3, 1e-2)
+COMMANDS = (
+    ("How would this table be read?", "look rents.csv --target rent"),
+    ("Learn to predict the rent; test on a fifth of the rows; write a page.",
+     "train rents.csv --target rent --holdout 0.2 --report rents.html"),
+    ("What did it learn?", "inspect rents.gsm --top 12"),
+    ("Predict the rents of flats that it has not seen.", "predict rents.gsm new.csv --header"),
+)  # fmt: skip
+SHOWN = 4  # lines of the table
 
 
-def show() -> None:
-    """Print the tables."""
-    X, y = load_digits(return_X_y=True)
-    # Products of neighbouring pixels are added: more features than a model should keep.
-    X = np.hstack([X / 16, (X[:, 1:] / 16) * (X[:, :-1] / 16)])
-    X, Xt, y, yt = train_test_split(X, y, test_size=0.3, random_state=0)
-    print(f"Handwritten digits: {len(y)} examples, {X.shape[1]} features, 10 classes; multinomial loss, one pass\n")
-    print(f"{'':<22}{'AdaGrad':>24}{'FOBOS':>24}")
-    print(f"{'penalty':<12}{'alpha':>10}" + f"{'test error':>13}{'features':>11}" * 2)
-    for penalty in ("l1", "group_l2"):
-        for alpha in STRENGTHS:
-            line = f"{penalty:<12}{alpha:>10.0e}"
-            for method in ("adagrad", "fobos"):
-                model = OnlineClassifier("multinomial", penalty, alpha, method, random_state=0)
-                model.fit(X, y)
-                line += f"{1 - model.score(Xt, yt):>13.3f}{len(model.nonzero_features_):>11}"
-            print(line)
+def show(folder: str) -> int:
+    """Write the table into a folder, run the commands there, and say what is where; return an exit code."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with _inside(folder):
+        for name, text in (("rents.csv", rents.known()), ("new.csv", rents.new())):
+            Path(name).write_text(text, encoding="utf-8")
+        print(f"A raw table, as it comes: {Path(folder, 'rents.csv')}\n")
+        print("\n".join(line[: _width()] for line in rents.known().splitlines()[:SHOWN]))
+        for words, command in COMMANDS:
+            print(f"\n{words}\n$ gossamer {command}", flush=True)
+            code = _run(command.split())
+            if code:
+                return code
+    print(f"\nThe files are in {folder}: rents.html is a page about the model. Try the commands on your own data.")
+    return 0
 
-    print("\nThe same model, row by row: the result does not depend on how the data is cut into calls")
-    rows = OnlineClassifier("multinomial", "group_l2", 1e-3, shuffle=False)
-    for i in range(len(y)):
-        rows.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(10))
-    whole = OnlineClassifier("multinomial", "group_l2", 1e-3, shuffle=False).fit(X, y)
-    print(f"largest difference of the weights: {np.abs(rows.coef_ - whole.coef_).max():.1e}")
-    print(f"progressive loss {rows.progressive_loss_:.4f}, features used {len(rows.nonzero_features_)} of {X.shape[1]}")
+
+def _run(command: list[str]) -> int:
+    """Run a command; what it says goes to standard output, where the rest is."""
+    from gossamer.cli.arguments import main
+
+    with contextlib.redirect_stderr(sys.stdout):
+        return main(command)
+
+
+def _width() -> int:
+    from gossamer.cli.words import columns
+
+    return columns(1)
+
+
+@contextlib.contextmanager
+def _inside(folder: str) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

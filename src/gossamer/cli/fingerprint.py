@@ -1,7 +1,7 @@
 """Fingerprints of the files that a run reads, so that it does not resume on other data.
 
 A fingerprint is the size of a file and a checksum of it: of all of it up to 16 MiB, of 256 pieces spread evenly over a
-larger one, which takes milliseconds for any size. Standard input and pipes have none.
+larger one, which takes milliseconds for any size. Standard input and pipes have none: a line says so.
 """
 
 from __future__ import annotations
@@ -56,6 +56,11 @@ def compare(before: list[dict[str, Any]], now: list[dict[str, Any]], folder: Any
         if (old["size"] is None) != (new["size"] is None):
             raise ValueError(f"{path} was {_kind(old)} when the run began, and is {_kind(new)} now. {_instead(folder)}")
         if old["size"] is None:
+            name = "Standard input" if path == files.STDIN else f"{path}, a pipe,"
+            notes.append(
+                f"{name} cannot be compared with what the run began with: what was read of it is skipped, so that the "
+                "same data must come again from its start"
+            )
             continue
         if new["size"] > old["size"] and _sum(path, old["size"]) == old["sum"]:
             raise ValueError(

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gossamer.cli import scaling
+from gossamer.cli.notes import Notes
 from gossamer.cli.progress import Progress
+from gossamer.cli.tally import Tally, constant_loss
 from gossamer.estimators.selection import selected
 from gossamer.model import model
 from gossamer.online.path import LearnedPath
@@ -53,28 +56,49 @@ def run(
     holdout: float = 0.0,
     checkpoint: Checkpoint | None = None,
     show: Callable[[Progress], None] | None = None,
+    notes: Notes | None = None,
+    scale: bool = False,
 ) -> None:
-    """Make `most` passes over all rows except those held out; resume from a checkpoint if there is one."""
-    resumed = None if checkpoint is None else checkpoint.resume(stream, source)
+    """Make `most` passes over all rows except those held out; resume from a checkpoint if there is one.
+
+    With `scale`, numbers of tables are learned in units of their spread; `notes` says which.
+    """
+    regression = stream.problem.loss.kind == "regression"
+    notes = Notes(Tally(not regression)) if notes is None else notes
+    tally = notes.tally
+    resumed = None if checkpoint is None else checkpoint.resume(stream, source, notes)
     position, done, seen = resumed or (None, 0, 0)
     first: Iterator[Block] | None = None
     if resumed is None:
+        if scale:
+            coded = stream.coded_for(None, 1) if regression else None
+            notes.scaling = scaling.found(source, coded, lambda block: parted(block, holdout, held=False))
         stream.problem, first = settled(stream.problem, source)
         stream.width = stream.problem.features or 0
 
     def blocks(number: int) -> Iterator[Block]:
         nonlocal seen
-        begins = number == done + 1
+        begins, rows = number == done + 1, 0
+        if begins and resumed is not None and tally.began is not None:
+            stream.begin_pass(tally.began[:2])
+        else:
+            tally.begin_pass(stream)
         for block in first if begins and first is not None else source.blocks(position if begins else None):
-            yield parted(block, holdout, held=False)
-            seen += len(block)
+            kept = parted(block, holdout, held=False)
+            yield kept if notes.scaling is None else notes.scaling.applied(kept)
+            seen, rows = seen + len(block), rows + len(kept)
+            tally.note(stream)
+            if number == 1:
+                tally.count(kept, len(block) - len(kept), stream)
             if show is not None:
-                show(Progress(stream, number - 1, seen, block.share))
+                here = tally.rows if number == 1 else rows
+                show(Progress(stream, number - 1, here, seen, tally.pass_loss, block.share))
             if checkpoint is not None:
-                checkpoint.offer(stream, source, block.position, number - 1, seen)
+                checkpoint.offer(stream, source, block.position, number - 1, seen, notes)
 
     try:
-        list(passes(stream, blocks, most, done=done))
+        for finished in passes(stream, blocks, most, done=done):
+            tally.passes = finished.number
         stream.check_classes()
         if checkpoint is not None:
             checkpoint.settle()  # what comes next may be interrupted
@@ -84,10 +108,13 @@ def run(
         raise
 
 
-def choose_strength(path: LearnedPath, select: str) -> tuple[int, dict[str, Any]]:
-    """Return the chosen strength, and the losses and non-zeros of all."""
+def choose_strength(path: LearnedPath, select: str, constant: float | None) -> tuple[int, dict[str, Any]]:
+    """Return the chosen strength, and the losses and non-zeros of all; `constant` is the loss without features."""
     (loss, error), nonzeros = path.progressive(), path.nonzeros()
-    lane = selected(select, loss, error, nonzeros)
+    if select == "balanced":
+        lane = balanced(loss, error, nonzeros, constant)
+    else:
+        lane = selected(select, loss, error, nonzeros)
     known = {
         "alpha": float(path.alphas[lane]),
         "path": {
@@ -100,29 +127,53 @@ def choose_strength(path: LearnedPath, select: str) -> tuple[int, dict[str, Any]
     return lane, known | {"progressive_loss": float(loss[lane]), "step": float(path.steps[lane])}
 
 
-def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str) -> model.Model:
+KEPT = 0.9  # of what the best strength gains over the model without features
+
+
+def balanced(loss: Array, error: Array, nonzeros: Array, constant: float | None) -> int:
+    """Return the sparsest strength within one standard error of the best that keeps nine tenths of its gain.
+
+    The gain is over the model without features. Losses of different strengths are of the same rows, so the standard
+    error alone lets too much go where there are few rows.
+
+    >>> loss, error, nonzeros = np.array([0.69, 0.62, 0.52, 0.50]), np.full(4, 0.15), np.array([0, 3, 9, 80])
+    >>> balanced(loss, error, nonzeros, 0.7), balanced(loss, np.full(4, 0.001), nonzeros, 0.7)
+    (2, 3)
+    """
+    lowest = loss[selected("best", loss, error, nonzeros)]
+    enough = None
+    if constant is not None and constant > lowest:
+        enough = loss <= constant - KEPT * (constant - lowest)
+    return selected("sparsest", loss, error, nonzeros, enough)
+
+
+def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str, notes: Notes) -> model.Model:
     """Return the model learned so far; `select` chooses a strength if there are many."""
-    trainer = stream.trainer
+    trainer, tally = stream.trainer, notes.tally
     if trainer is None:
         raise ValueError("The source has no rows: there is nothing to learn from.")
-    if trainer.strategy.judges:
-        path = LearnedPath(trainer)
-        lane, of_path = choose_strength(path, select)
-        (W, b), facts = path.read(lane), facts | of_path
-    else:
-        W, b = trainer.read()
-    W = W[: stream.width]
-    used = model.used_features(W)
-    named = len(used) > 0 and source.name(int(used[0])) is not None
-    names = {j: source.name(j) for j in used.tolist()} if named else None
-    others = {j: source.other_name(j) for j in used.tolist()} if source.collisions else {}
-    known = {
-        "rows": trainer.rounds,
-        "progressive_loss": trainer.loss_seen / trainer.weight_seen if trainer.weight_seen > 0 else None,
+    known: dict[str, Any] = {
+        "rows": tally.rows,
+        "progressive_loss": tally.loss / tally.weight if tally.weight > 0 else None,
+        "training_loss": tally.pass_loss if tally.passes > 1 and not trainer.strategy.judges else None,
+        "constant_loss": tally.constant_loss(trainer.targets),
         "step": float(trainer.setting) if isinstance(trainer.setting, (int, float)) else None,
         "collisions": source.collisions,
         "skipped_lines": source.rejects.count,
     }
+    if trainer.strategy.judges:
+        path = LearnedPath(trainer)
+        lane, of_path = choose_strength(path, select, known["constant_loss"])
+        (W, b), facts = path.read(lane), facts | of_path
+    else:
+        W, b = trainer.read()
+    W = W[: stream.width]
+    if notes.scaling is not None:
+        W, b = notes.scaling.undone(W, b)
+    used = model.used_features(W)
+    named = len(used) > 0 and source.name(int(used[0])) is not None
+    names = {j: source.name(j) for j in used.tolist()} if named else None
+    others = {j: source.other_name(j) for j in used.tolist()} if source.collisions else {}
     return model.from_weights(
         trainer.targets,
         W,
@@ -134,9 +185,17 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str
     )
 
 
-def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str, float]:
-    """Return the number of held-out rows (or of all rows), and the loss and error or R² of the model on them."""
-    count, loss, wrong, total, squares = 0, 0.0, 0.0, 0.0, 0.0
+MOST_SCORES = 1_000_000  # held-out rows that are ordered by their scores
+
+
+def measured(fit: model.Model, source: Source, holdout: float = 0.0, commonest: Any = None) -> dict[str, Any]:
+    """Return the number of held-out rows (or of all rows), and what the model does on them.
+
+    That is the mean loss, and the error of two or more classes or R² and RMSE of numbers; with them what the model
+    without features does: the best constant, or always `commonest`. Of two classes also the area under the ROC curve.
+    """
+    count, loss, wrong, missed, total, squares = 0, 0.0, 0.0, 0, 0.0, 0.0
+    kept: list[tuple[Array, Array, Array | None]] = []
     for whole in source.blocks():
         block = parted(whole, holdout, held=True) if holdout else whole
         if len(block) == 0 or block.label is None:
@@ -147,14 +206,40 @@ def measured(fit: model.Model, source: Source, holdout: float = 0.0) -> dict[str
         loss += float(np.sum(values))
         count += n
         answers = fit.targets.predictions(z)
+        if sum(len(labels) for labels, _, _ in kept) < MOST_SCORES:
+            kept.append((block.label, z[:, 0], block.rows.offset))
         if fit.kind == "regression":
             wrong += float(np.sum((answers - block.label) ** 2))
             total, squares = total + float(block.label.sum()), squares + float((block.label**2).sum())
         else:
             wrong += float(np.sum(answers != block.label))
+            missed += int(np.count_nonzero(block.label != commonest))
     if count == 0:
         return {"rows": 0}
+    labels = np.concatenate([labels for labels, _, _ in kept])
+    offset = None if kept[0][2] is None else np.concatenate([o for _, _, o in kept if o is not None])
+    result = {"rows": count, "loss": loss / count, "constant_loss": constant_loss(fit.targets, labels, None, offset)}
     if fit.kind == "regression":
         spread = squares - total**2 / count
-        return {"rows": count, "loss": loss / count, "r2": 1 - wrong / spread if spread > 0 else float("nan")}
-    return {"rows": count, "loss": loss / count, "error": wrong / count}
+        r2 = 1 - wrong / spread if spread > 0 else float("nan")
+        return result | {"r2": r2, "rmse": math.sqrt(wrong / count), "constant_rmse": math.sqrt(max(spread, 0) / count)}
+    result |= {"error": wrong / count, "wrong": int(wrong)}
+    if commonest is not None:
+        result |= {"commonest": commonest, "constant_error": missed / count}
+    if fit.kind == "binary" and fit.targets.classes is not None:
+        result["auc"] = area_under_roc(np.concatenate([z for _, z, _ in kept]), labels == fit.targets.classes[1])
+    return result
+
+
+def area_under_roc(scores: Array, positive: Array) -> float | None:
+    """Return how often a positive row has a higher score than another; ties count half. None if there is one class.
+
+    >>> area_under_roc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, False, True, True]))
+    0.875
+    """
+    many = int(positive.sum())
+    if many in (0, len(positive)):
+        return None
+    _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
+    rank = np.cumsum(count) - (count - 1) / 2  # the mean rank of equal scores, from 1
+    return float((rank[place][positive].sum() - many * (many + 1) / 2) / (many * (len(positive) - many)))

@@ -13,14 +13,17 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from gossamer import losses
-from gossamer.estimators import targets, wide
-from gossamer.validation import Array, check_memory, floats, refuse_odd, sparse_matrix
+from gossamer.estimators import inputs, targets, wide
+from gossamer.estimators.grouped import Grouped
+from gossamer.estimators.mistakes import offered_if, refuse_words, right_word
+from gossamer.registry import record
+from gossamer.validation import Array, check_memory, refuse_odd, sparse_matrix
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -39,9 +42,24 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 BLOCK = 1 << 24  # products in one call of NumPy or SciPy, which cannot be interrupted: some hundredths of a second
 
 
-class Linear(CallbackSupportMixin, BaseEstimator):
+class Strict:
+    """An estimator whose constructor says the right word for a setting that it does not have."""
+
+    def __new__(cls, *args: Any, **named: Any) -> Any:
+        """Raise if a setting has a name that the constructor does not know."""
+        code = cls.__init__.__code__
+        if not code.co_flags & 0x08:  # a class of the user may take any
+            known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+            for name in named:
+                if name not in known:
+                    raise TypeError(f"{cls.__name__} has no setting {name!r}.{right_word(name, known)}")
+        return super().__new__(cls)
+
+
+class Linear(Strict, Grouped, CallbackSupportMixin, BaseEstimator):
     """A model with `coef_` and `intercept_`."""
 
+    _scores_by_row = True  # whether the scores of a row have the same bits whatever the rows beside it
     coef_: Any  # one row per output, or a vector for one real target
     intercept_: Array
     _targets: targets.Targets  # how y is coded
@@ -55,8 +73,7 @@ class Linear(CallbackSupportMixin, BaseEstimator):
             used = np.unique(coef.indices[coef.data != 0]).astype(np.int64)
         else:
             used = np.flatnonzero(np.atleast_2d(coef).any(axis=0))
-        names = getattr(self, "feature_names_in_", None)
-        return used if names is None else names[used]
+        return named(self, used)
 
     def sparsify(self) -> Any:
         """Make `coef_` a sparse matrix; return self."""
@@ -73,10 +90,13 @@ class Linear(CallbackSupportMixin, BaseEstimator):
             self.coef_ = dense[0] if self._targets.kind == "regression" and self._targets.flat else dense
         return self
 
-    def _decide(self, X: Any) -> Array:
-        """Return z = X W + b, n × k."""
+    def _decide(self, X: Any, offset: Any = None) -> Array:
+        """Return z = X W + b plus the offset, n × k."""
         check_is_fitted(self)
-        X = accepted(self, X, accept_sparse=("csr", "csc"), reset=False)
+        return decided(self, X, offset, ("csr", "csc"))
+
+    def _scores(self, X: Any) -> Array:
+        """Return z = X W + b of a matrix that is checked."""
         if not sp.issparse(self.coef_):
             return _product(X, np.atleast_2d(self.coef_).T) + self.intercept_
         coef = sp.csr_array(self.coef_)
@@ -89,6 +109,61 @@ class Linear(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def decided(estimator: Any, X: Any, offset: Any, accept_sparse: Any) -> Array:
+    """Return the scores of a matrix, or of a table block by block, from `estimator._scores`, plus the offset."""
+    if type(X) is not np.ndarray and inputs.predicts_by_source(estimator, X):
+        return read_scores(estimator, X, offset).scores
+    z = estimator._scores(accepted(estimator, X, accept_sparse=accept_sparse, reset=False))
+    if offset is None:
+        return z
+    return _shifted(estimator, z, inputs.checked_offset(offset, len(z)))
+
+
+def _shifted(estimator: Any, z: Array, offset: Array | None) -> Array:
+    """Return scores plus offsets."""
+    if offset is None:
+        return z
+    estimator._targets.check_offset()
+    return z + offset[:, None]
+
+
+@record
+class Scored:
+    """The scores of a table, with the labels and weights of its rows if it has them."""
+
+    scores: Array
+    y: Array | None
+    weight: Array | None
+
+
+def read_scores(estimator: Any, X: Any, offset: Any = None, **options: Any) -> Scored:
+    """Return the scores of the rows of a table or file, read as the training data was."""
+    offset = inputs.checked_offset(offset)
+    parts, labels, weights, offsets = [], [], [], []
+    for part, block in inputs.each_matrix(estimator, X, **options):
+        parts.append(estimator._scores(part) if estimator._scores_by_row else part)
+        labels += [] if block.label is None else [block.label]
+        weights += [] if block.weight is None else [block.weight]
+        offsets += [] if block.offset is None else [block.offset]
+    if not parts:
+        z = np.empty((0, estimator._targets.outputs))
+    else:
+        z = np.concatenate(parts) if estimator._scores_by_row else estimator._scores(sp.vstack(parts, "csr"))
+    z = _shifted(estimator, z, np.concatenate(offsets) if offsets else None)
+    if offset is not None and len(offset) != len(z):
+        raise ValueError(f"offset must have one entry per row: there are {len(offset)} offsets and {len(z)} rows.")
+    y = targets.whole_numbers(np.concatenate(labels)) if labels else None
+    return Scored(_shifted(estimator, z, offset), y, np.concatenate(weights) if weights else None)
+
+
+def named(estimator: Any, features: Array) -> Array:
+    """Return the names of some features if the data had names, their numbers otherwise."""
+    if hasattr(estimator, "source_names_"):
+        return np.array([estimator.source_names_.get(j, str(j)) for j in features.tolist()], dtype=object)
+    names = getattr(estimator, "feature_names_in_", None)
+    return features if names is None else names[features]
 
 
 def _product(X: Any, W: Any) -> Array:
@@ -109,7 +184,10 @@ def has_probabilities(estimator: Any) -> bool:
     loss = losses.as_loss(estimator.loss)
     if not loss.probabilistic:
         *others, last = [repr(name) for name, make in losses.LOSSES.items() if make().probabilistic]
-        raise AttributeError(f"{loss.label} does not give probabilities; {', '.join(others)} and {last} do.")
+        raise AttributeError(
+            f"{type(estimator).__name__} with {loss.label} has no predict_proba: this loss does not give probabilities."
+            f" Use loss='logistic' ({', '.join(others)} and {last} give them), or decision_function."
+        )
     return True
 
 
@@ -119,7 +197,10 @@ def several_labels(y: Array) -> bool:
         return False
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind not in ("binary", "multiclass", "multilabel-indicator"):
-        raise ValueError(f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1.")
+        raise ValueError(
+            f"Unknown label type: {kind}. A classifier needs labels or a matrix of 0 and 1. For real numbers use a "
+            "regressor (OnlineRegressor, BatchRegressor, BoostingRegressor); if they are labels, pass y.astype(str)."
+        )
     return bool(kind == "multilabel-indicator")
 
 
@@ -138,12 +219,43 @@ def accepted(estimator: Any, X: Any, y: Any = "no_validation", *, accept_sparse:
         options["y_numeric"] = is_regressor(estimator)
         options["multi_output"] = True
     with np.errstate(invalid="ignore"):  # its sums of numbers near 1e308 may be ∞ − ∞; it then looks at each of them
-        return validate_data(estimator, X, y, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], **options)
+        try:
+            return validate_data(
+                estimator, X, y, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], **options
+            )
+        except ValueError as error:
+            if "could not convert string" in str(error):
+                refuse_words(X, None if isinstance(y, str) else y)
+            if "Input X contains" not in str(error):
+                raise
+            raise ValueError(_naming_the_entry(str(error), X, not options.get("reset", True))) from None
+
+
+def _naming_the_entry(words: str, X: Any, learned: bool) -> str:
+    """Return an error about NaN or infinity in X that names the first such entry, and what would do."""
+    if sp.issparse(X):
+        entries = X.tocoo()
+        bad = np.flatnonzero(~np.isfinite(entries.data))[0]
+        row, column, value = entries.row[bad], entries.col[bad], entries.data[bad]
+    else:
+        values = np.asarray(X, np.float64)
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        value = values[row, column]
+    names = getattr(X, "columns", None)
+    named = column if names is None or callable(names) else repr(list(names)[column])
+    first = words.splitlines()[0].rstrip(".")
+    instead = "Fill it in, or give a table with names of columns, whose missing values become features."
+    if learned:
+        instead = "Fill it in, or learn from a table with missing values too: then they become features."
+    return f"{first}: row {row}, column {named}, is {value:g}. {instead}"
 
 
 def checked(estimator: Any, X: Any, y: Any, accept_sparse: Any) -> tuple[Any, Array]:
     """Return X, canonical if it is sparse, and y, both checked, for `fit` on all rows at once."""
+    names = getattr(estimator, "feature_names_in_", None) if hasattr(estimator, "source_settings_") else None
     X, y = accepted(estimator, X, y, accept_sparse=accept_sparse)
+    if names is not None:  # of a table that was read: the matrix has none
+        estimator.feature_names_in_ = names
     if X.shape[1] >= 2**31 or X.shape[0] >= 2**31:
         raise ValueError(f"X is {X.shape[0]} × {X.shape[1]}; at most 2^31 - 1 rows and features are possible.")
     if isinstance(estimator, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
@@ -165,20 +277,6 @@ def refuse_huge(estimator: Any, X: Any) -> None:
         f"The values of column {name} of X are too large: up to {largest[j]:.3g}, and their squares add up to "
         "infinity. Scale the columns first, for instance by sklearn.preprocessing.MaxAbsScaler."
     )
-
-
-def checked_weights(sample_weight: Any, n: int) -> Array:
-    """Return one weight per row, finite and not negative; all zeros are allowed here."""
-    refuse_odd(sample_weight, "sample_weight")
-    sample_weight = np.asarray(sample_weight)
-    if sample_weight.ndim == 0:
-        sample_weight = np.full(n, sample_weight)
-    weight = floats(sample_weight, "sample_weight", ndim=(1,)).astype(np.float64)
-    if len(weight) != n:
-        raise ValueError(f"sample_weight must have one entry per row: there are {len(weight)} weights and {n} rows.")
-    if (weight < 0).any():
-        raise ValueError(f"sample_weight must not be negative; it holds {weight.min():g}.")
-    return weight
 
 
 def some_weight(weight: Array) -> Array:
@@ -209,33 +307,42 @@ def class_weighted(class_weight: Any, y: Array, weight: Array | None, coded: tar
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):
-    """Scores, classes and probabilities, from scores z = self._decide(X), n × outputs."""
+    """Scores, classes and probabilities, from scores z = self._decide(X, offset), n × outputs.
+
+    X is a matrix, or a table, file or source that is read as the training data was. `offset` is one number per row that
+    is added to the scores.
+    """
 
     classes_: Array
     loss: Any
     _targets: targets.Targets  # how y is coded
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
         """Return the scores: a vector for two classes, one column per class or label otherwise."""
-        z = self._decide(X)
+        z = self._decide(X, offset)
         return self._targets.decisions(z)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, *, offset: Any = None) -> Array:
         """Return the classes, or a matrix of 0 and 1 for several labels."""
-        z = self._decide(X)
+        z = self._decide(X, offset)
         return self._targets.predictions(z)
 
-    @available_if(has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
+    @offered_if(has_probabilities)
+    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
         """Return the probability of each class (or of each label)."""
-        z = self._decide(X)
+        z = self._decide(X, offset)
         return self._targets.probabilities(z)
 
-    @available_if(has_probabilities)
-    def predict_log_proba(self, X: Any) -> Array:
+    @offered_if(has_probabilities)
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
         """Return the logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self.predict_proba(X, offset=offset))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
+        """Return the accuracy. A table or file has the labels (and weights) itself if y is not given."""
+        y, predicted, weight = judged(self, X, y, sample_weight, offset)
+        return float(accuracy_score(y, predicted, sample_weight=weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -244,14 +351,32 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
 
 class LinearRegressor(RegressorMixin, BaseEstimator):
-    """Predictions of real targets, from scores z = self._decide(X), n × outputs."""
+    """Predictions of real targets, from scores z = self._decide(X, offset), n × outputs; see `LinearClassifier`."""
 
     _targets: targets.Targets  # how y is coded
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, *, offset: Any = None) -> Array:
         """Return the predictions: the mean for "poisson", z otherwise."""
-        z = self._decide(X)
+        z = self._decide(X, offset)
         return self._targets.predictions(z)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
+        """Return R². A table or file has the targets (and weights) itself if y is not given."""
+        y, predicted, weight = judged(self, X, y, sample_weight, offset)
+        return float(r2_score(y, predicted, sample_weight=weight))
+
+
+def judged(estimator: Any, X: Any, y: Any, weight: Any, offset: Any) -> tuple[Any, Array, Any]:
+    """Return y, the predictions and the weights; y and weights are those of the table if they are not given."""
+    if y is None and inputs.is_table(X):
+        check_is_fitted(estimator)
+        settings = getattr(estimator, "source_settings_", {"numbers": None})
+        if "numbers" in settings and settings.get("target") is None:  # of a table
+            raise ValueError("score needs y: the estimator has learned from a y apart, not from a column of a table.")
+        found = read_scores(estimator, X, offset, need_labels=True)
+        y, weight = found.y, found.weight if weight is None else weight
+        return y, estimator._targets.predictions(found.scores), weight
+    return y, estimator.predict(X) if offset is None else estimator.predict(X, offset=offset), weight
 
 
 class Tasks:

@@ -70,6 +70,14 @@ class Targets:
         classes = np.concatenate([self.classes, new])
         return replace(self, classes=classes, outputs=len(classes))
 
+    def check_offset(self) -> None:
+        """Raise if adding one number to the scores of a row changes nothing."""
+        if self.kind == "multiclass":
+            raise ValueError(
+                f"offset is one number per row, added to the scores of all classes, and with {self.loss.label} that "
+                "changes nothing. Use it with two classes, or with a regression loss."
+            )
+
     # From scores z = X W + b, n × outputs, to what users see
 
     def decisions(self, z: Array) -> Array:
@@ -119,6 +127,38 @@ def distinct(y: Array) -> Array:
     return np.unique(y)
 
 
+def whole_numbers(y: Array) -> Array:
+    """Return floats that are all whole numbers as integers, and any other y as it is.
+
+    >>> whole_numbers(np.array([1.0, 0.0])), whole_numbers(np.array([0.5]))
+    (array([1, 0]), array([0.5]))
+    """
+    if y.dtype.kind != "f" or not (y == np.floor(y)).all() or not (np.abs(y) < 2**53).all():
+        return y
+    return y.astype(np.int64)
+
+
+def refuse_other_kind(y: Array, regression: bool, who: str) -> None:
+    """Raise if y holds words and the estimator `who` learns numbers, or fractions and it learns classes.
+
+    >>> refuse_other_kind(np.array([0.5, 1.25]), False, "BatchClassifier")
+    Traceback (most recent call last):
+    ...
+    ValueError: The target holds numbers such as 0.5, and BatchClassifier learns classes; BatchRegressor learns numbers.
+    """
+    if regression and y.dtype.kind not in "biuf" and len(y):
+        other = who.replace("Regressor", "Classifier")
+        word = y[:1].tolist()[0]
+        raise ValueError(f"The target holds words such as {word!r}, and {who} learns numbers; {other} learns classes.")
+    if not regression and y.dtype.kind == "f" and y.ndim == 1:
+        fractions = np.flatnonzero((y != np.floor(y)) & np.isfinite(y))
+        if len(fractions):
+            other, number = who.replace("Classifier", "Regressor"), y[fractions[0]]
+            raise ValueError(
+                f"The target holds numbers such as {number:g}, and {who} learns classes; {other} learns numbers."
+            )
+
+
 def _some(classes: Array) -> str:
     shown = ", ".join(repr(c) for c in classes[:10].tolist())
     return shown + (", …" if len(classes) > 10 else "")
@@ -128,6 +168,11 @@ def for_regression(y: Array, loss: Any) -> Targets:
     """Return the coding of real targets."""
     if loss.kind != "regression":
         raise ValueError(f"A regressor needs a regression loss such as 'squared'; {type(loss).__name__} was given.")
+    if y.dtype.kind in "OUS":
+        raise TypeError(
+            f"y must hold real numbers; its dtype is {y.dtype}. A regressor predicts numbers; for labels use a "
+            "classifier (OnlineClassifier, BatchClassifier, BoostingClassifier)."
+        )
     return Targets("regression", 1 if y.ndim == 1 else y.shape[1], loss, flat=y.ndim == 1)
 
 

@@ -16,8 +16,10 @@ from gossamer.model import file_format, schema
 from gossamer.registry import record, settings
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
+from gossamer.sources.columns import agrees
 from gossamer.sources.matrices import Matrices
-from gossamer.validation import Array
+from gossamer.sources.roles import ROLES
+from gossamer.validation import Array, floats
 
 __all__ = ["Model", "load", "save"]
 
@@ -162,10 +164,10 @@ class Model:
         return _core.Scorer(self.features, self.starts, self.output, self.value)
 
     def scores(self, block: Block) -> Array:
-        """Return z = X W + b of a block, n × outputs; features without a weight are ignored."""
+        """Return z = X W + b of a block plus its offsets, n × outputs; features without a weight are ignored."""
         z = np.tile(self.intercept, (len(block), 1))
         self._scorer(block.starts, block.index, block.value, z)
-        return z
+        return z if block.rows.offset is None else z + block.rows.offset[:, None]
 
     def each_scores(self, data: Any, **options: Any) -> Iterator[tuple[Block, Array]]:
         """Yield the blocks of data and their scores."""
@@ -174,20 +176,30 @@ class Model:
             for block in whole.cut(max(1, CELLS // len(self.intercept))):
                 yield block, model.scores(block)
 
-    def _all_scores(self, data: Any) -> Array:
-        return np.concatenate([np.empty((0, len(self.intercept))), *(z for _, z in self.each_scores(data))])
+    def _all_scores(self, data: Any, offset: Any = None) -> Array:
+        z = np.concatenate([np.empty((0, len(self.intercept))), *(z for _, z in self.each_scores(data))])
+        if offset is None:
+            return z
+        self.targets.check_offset()
+        offset = floats(offset, "offset", ndim=(1,))
+        if len(offset) != len(z):
+            raise ValueError(f"offset must have one entry per row: there are {len(offset)} offsets and {len(z)} rows.")
+        return z + offset[:, None]
 
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores of a matrix, data frame or source: a vector for two classes, else one column per output."""
-        return self.targets.decisions(self._all_scores(X))
+    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
+        """Return the scores of a matrix, table, file or source: a vector for two classes, else one column per output.
 
-    def predict(self, X: Any) -> Array:
+        `offset` is one number per row that is added to the scores.
+        """
+        return self.targets.decisions(self._all_scores(X, offset))
+
+    def predict(self, X: Any, *, offset: Any = None) -> Array:
         """Return the labels, or the numbers that regression predicts."""
-        return self.targets.predictions(self._all_scores(X))
+        return self.targets.predictions(self._all_scores(X, offset))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
         """Return the probability of each class or label."""
-        return self.targets.probabilities(self._all_scores(X))
+        return self.targets.probabilities(self._all_scores(X, offset))
 
     @property
     def labels(self) -> list[Any]:
@@ -321,7 +333,10 @@ def load(path: Any) -> Model:
     ...
     gossamer.model.file_format.FileError: pyproject.toml: this is not a file of gossamer, or it is cut short.
     """
-    header, arrays = file_format.read(path)
+    try:
+        header, arrays = file_format.read(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no file {str(path)!r}. gossamer.save(model, path) writes one.") from None
     try:
         return checked(header, arrays)
     except file_format.FileError as error:
@@ -379,6 +394,9 @@ def checked(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
 _NAME = schema.maybe(schema.text)
 _NAMES = schema.listed(schema.text, distinct=True)
 _DELIMITER = schema.Rule("a tab or a printable character", lambda v: schema.is_delimiter(v))
+_PAIR = schema.Rule(
+    "a list of two names", lambda v: isinstance(v, list) and len(v) == 2 and all(map(schema.is_text, v))
+)
 COLUMNS: schema.Table = {
     "target": ("target column", _NAME),
     "weight": ("weight column", _NAME),
@@ -386,12 +404,18 @@ COLUMNS: schema.Table = {
     "categories": ("columns of categories", _NAMES),
     "bits": ("bits of the hash", schema.whole(0, 30)),
     "one_hot": ("one-hot setting", schema.flag),
+    "offset": ("offset column", _NAME),
+    "roles": ("roles of the columns", schema.mapped(schema.one_of(*ROLES))),
+    "learned": ("what was learned of the columns", schema.mapped(schema.anything)),
+    "missing": ("words for missing values", schema.listed(schema.text)),
+    "ngrams": ("number of words", schema.whole(1, 10)),
+    "interactions": ("interactions", schema.listed(_PAIR)),
 }
 _FORMAT = {"format": ("format", schema.one_of(*sources.FORMATS))}
 INPUT: dict[str | None, schema.Table] = {  # by format; None is a data frame or a matrix
     None: COLUMNS,
     "svmlight": _FORMAT | {"zero_based": ("zero_based setting", schema.flag)},
-    "vw": _FORMAT | {"bits": COLUMNS["bits"]},
+    "vw": _FORMAT | {name: COLUMNS[name] for name in ("bits", "interactions")},
     "csv": _FORMAT | COLUMNS | {"header": ("header setting", schema.flag), "delimiter": ("delimiter", _DELIMITER)},
     "arrow": _FORMAT | COLUMNS,
 }
@@ -427,10 +451,12 @@ def _check_input(given: dict[str, Any], features: Array, names: list[str] | None
     schema.check(given, INPUT[given.get("format")], every=False, where="input settings")
     if given and given.get("format") not in ("svmlight", "vw"):
         _require("numbers" in given and "categories" in given, "input settings (columns are missing)")
+        _require(agrees(given), "input settings (the columns do not agree)")
     numbers, bits = given.get("numbers") or [], given.get("bits", 0)
     exact = bits == 0 or given.get("one_hot", False)  # features are found by their names
     if not exact and (given.get("categories") or given.get("format") == "vw"):
-        _require(len(features) == 0 or features[-1] < len(numbers) + (1 << bits), "features (beyond the hash)")
+        first = len(numbers) if "learned" not in given else 2 * (len(numbers) + len(given["learned"].get("dates", ())))
+        _require(len(features) == 0 or features[-1] < first + (1 << bits), "features (beyond the hash)")
     if names is not None:
         known = zip(features.tolist(), names, strict=True)
         _require(all(j >= len(numbers) or numbers[j] == name for j, name in known), "names of the columns")

@@ -1,4 +1,4 @@
-"""What a header of a file may hold: a rule for each field, checked before anything is used.
+"""What a value from outside may be: a rule for each field of a header or a saved state, checked before it is used.
 
 A table maps the name of a field to what it is called in messages and to its rule. `check` raises `FileError` for a
 field that is missing, unknown or against its rule, in a sentence that says what is needed and what was found.
@@ -50,9 +50,15 @@ def check(values: Any, table: Table, *, every: bool = True, where: str = "header
 
 def demand(value: Any, rule: Rule, what: str) -> Any:
     """Return a value that is as the rule says, or raise."""
-    if not rule.holds(value):
-        raise FileError(f"invalid {what}: {rule.needs} is needed, {shown(value)} was found. The file is corrupt.")
+    found = fault(value, rule, what)
+    if found:
+        raise FileError(f"{found} The file is corrupt.")
     return value
+
+
+def fault(value: Any, rule: Rule, what: str) -> str:
+    """Return a sentence about a value that is not as the rule says; nothing if it is."""
+    return "" if rule.holds(value) else f"invalid {what}: {rule.needs} is needed, {shown(value)} was found."
 
 
 def shown(value: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from gossamer.estimators import inputs
 from gossamer.estimators.linear import in_turn
 from gossamer.estimators.selection import SELECT, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
@@ -79,6 +80,10 @@ class _Path(_Online):
         if self._read_once.weights is None:
             self._read_once.weights = LearnedPath(self._trainer).read(self._choice().lane)
         return self._read_once.weights
+
+    @in_turn
+    def _used(self) -> Array:
+        return np.unique(self._path().read_sparse()[1])
 
     # The path
 
@@ -160,7 +165,7 @@ class _Path(_Online):
         model._trainer = LearnedPath(self._trainer).alone(lane)
         model._read_once = _ReadOnce()
         model._sparse = False
-        for name in ("n_features_in_", "feature_names_in_", "classes_", "n_iter_"):
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "n_iter_", *inputs.REMEMBERED):
             if hasattr(self, name):
                 setattr(model, name, getattr(self, name))
         return model

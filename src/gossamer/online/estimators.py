@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,23 +14,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from gossamer import losses, methods, penalties, sources
-from gossamer.estimators import targets
+from gossamer import losses, methods, penalties
+from gossamer.estimators import inputs, targets
+from gossamer.estimators.inputs import checked_offset, checked_weights
 from gossamer.estimators.linear import (
     Linear,
     LinearClassifier,
     LinearRegressor,
     Tasks,
     accepted,
-    checked_weights,
     class_weighted,
+    decided,
     in_turn,
+    named,
     several_labels,
     some_weight,
     with_callbacks,
 )
+from gossamer.estimators.mistakes import chosen_strength
+from gossamer.groups import GrowingGroups, Known
 from gossamer.online.strategies import OneStrength
-from gossamer.online.stream import Problem, Streaming, settled
+from gossamer.online.stream import Problem, Streaming, columns_of, settled
 from gossamer.online.trainer import Pass, SeededOrders, Stopping, Trainer, passes
 from gossamer.sources.rows import Rows, csr_arrays
 from gossamer.validation import Array, number, refuse_odd, sparse_matrix, whole
@@ -64,7 +69,7 @@ class _Online(Linear):
 
     def _strategy(self) -> Any:
         """Return the strategy, with its strengths checked."""
-        return OneStrength(number(self.alpha, "alpha", least=0))
+        return OneStrength(chosen_strength(self))
 
     def _parts(self) -> tuple[Any, Any, Any]:
         """Return the loss, the penalty and the strategy, checked."""
@@ -101,7 +106,7 @@ class _Online(Linear):
     # Learning
 
     @in_turn
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Any:
         most, stopping = self._checked_passes(), self._stopping()
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
         seed = self.random_state
@@ -110,13 +115,14 @@ class _Online(Linear):
         before = dict(vars(self))
         if not fresh:
             before["_trainer"] = copy.copy(self._trainer)
-        rows = self._accept(X, y, sample_weight, None, fresh=fresh, at_once=True)
+        rows = self._accept(X, y, sample_weight, None, fresh=fresh, at_once=True, offset=offset)
 
         def blocks(number: int) -> list[Rows]:
             return [rows.taken(random.permutation(len(rows))) if self.shuffle else rows]
 
         self.n_iter_ = 0
         tasks = Tasks(self, X, y, "pass", most)
+        all_rows = rows
         try:
             rows, held_out = stopping.parted(rows, random)
             for done in passes(self._trainer, blocks, most, stopping=stopping, held_out=held_out):
@@ -130,7 +136,9 @@ class _Online(Linear):
         except KeyboardInterrupt:
             warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=3)
         except Exception:
+            features = self.n_features_in_
             self.__dict__ = before
+            all_rows.check(features)  # names an entry that is not finite by the rows as they were given
             raise
         self._read_once = _ReadOnce()
         tasks.finish()
@@ -142,10 +150,11 @@ class _Online(Linear):
         return f"pass {done.number}: progressive loss {done.loss:.6g}, {held_out}{used} features used"
 
     @in_turn
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> Any:
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, classes: Any) -> Any:
         self._stopping_without_held_out("partial_fit")
         before = dict(vars(self))
-        rows = self._accept(X, y, sample_weight, classes, fresh=not self.__sklearn_is_fitted__(), at_once=False)
+        fresh = not self.__sklearn_is_fitted__()
+        rows = self._accept(X, y, sample_weight, classes, fresh=fresh, at_once=False, offset=offset)
         try:
             self._trainer.learn(rows)
         except Exception:
@@ -155,44 +164,90 @@ class _Online(Linear):
         self.n_iter_ = 1
         return self
 
-    @in_turn
+    def _learn(self, X: Any, y: Any, sample_weight: Any, offset: Any, options: dict[str, Any]) -> Any:
+        """Learn for `fit`: a matrix at once, a table or a file block by block."""
+        if (type(X) is np.ndarray or sp.issparse(X)) and not options:
+            return self._fit(X, y, sample_weight, offset)
+        before = self if self.warm_start and self.__sklearn_is_fitted__() else None
+        if not inputs.learns_by_source(X, y, offset, options, before):
+            return self._fit(X, y, sample_weight, offset)
+        given = {"y": y, "sample_weight": sample_weight, "offset": offset}
+        return self._fit_source(X, options, options.pop("classes", None), **given)
+
+    def _learn_more(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, options: dict[str, Any], classes: Any = None
+    ) -> Any:
+        """Learn for `partial_fit`."""
+        if (type(X) is np.ndarray or sp.issparse(X)) and not options:
+            return self._partial_fit(X, y, sample_weight, offset, classes)
+        before = self if self.__sklearn_is_fitted__() else None
+        if not inputs.learns_by_source(X, y, offset, options, before):
+            return self._partial_fit(X, y, sample_weight, offset, classes)
+        given = {"y": y, "sample_weight": sample_weight, "offset": offset}
+        return self._partial_fit_source(X, options, classes, **given)
+
+    @with_callbacks
     def fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
         """Learn from a source (see `gossamer.source`) block by block, `max_passes` times, in its order.
 
-        Memory is bounded by the weights and a few blocks. If `classes` are not given they are found: labels 0 and 1, or
-        -1 and 1, in the first block, others by reading the source once more.
+        `fit` does the same with a file or a table. Memory is bounded by the weights and a few blocks. If `classes` are
+        not given they are found: labels 0 and 1, or -1 and 1, in the first block, others by reading the source once
+        more.
         """
-        most, stopping = self._checked_passes(), self._stopping_without_held_out("fit_source")
-        rows = sources.source(source, **options)
+        return self._fit_source(source, options, classes)
+
+    @in_turn
+    def _fit_source(self, source: Any, options: dict[str, Any], classes: Any, **given: Any) -> Any:
+        most, stopping = self._checked_passes(), self._stopping_without_held_out("learning from a table or a file")
+        fresh = not (self.warm_start and self.__sklearn_is_fitted__())
+        rows = inputs.opened(self, source, options, fresh=fresh, **given)
         if most > 1 and not rows.rereadable:
             raise ValueError(f"max_passes is {most}, but this source can be read only once.")
-        stream, first = self._stream(rows, classes, fresh=not (self.warm_start and self.__sklearn_is_fitted__()))
+        stream, first = self._stream(rows, classes, fresh=fresh)
         stream.trainer = copy.copy(stream.trainer)
-        complete = 0
+        tasks = Tasks(self, source, given.get("y"), "pass", most)
+        before, complete = dict(vars(self)), 0
         try:
             for done in passes(stream, lambda number: first if number == 1 else rows.blocks(), most, stopping=stopping):
                 complete = done.number
+                if self.verbose or tasks.heard:
+                    self._take(stream, rows, complete, fresh)
+                if self.verbose:
+                    print(self._pass_words(done), flush=True)
+                if tasks.turn(dict):
+                    break
             stream.check_classes()
+            self._take(stream, rows, complete, fresh)
         except KeyboardInterrupt:
             if stream.trainer is None:
                 raise
-            warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=2)
-        return self._take(stream, rows, complete)
+            warnings.warn("Interrupted: the model is the one learned so far.", stacklevel=4)
+            self._take(stream, rows, complete, fresh)
+        except Exception:
+            self.__dict__ = before
+            raise
+        tasks.finish()
+        return self
 
-    @in_turn
     def partial_fit_source(self, source: Any, classes: Any = None, **options: Any) -> Any:
         """Learn from a source block by block, continuing from the present state.
 
-        New features are added. If a row cannot be read or learned from, the rows before it have been learned from.
+        `partial_fit` does the same with a file or a table. New features are added. If a row cannot be read or learned
+        from, the rows before it have been learned from.
         """
-        self._stopping_without_held_out("partial_fit_source")
-        rows = sources.source(source, **options)
-        stream, blocks = self._stream(rows, classes, fresh=not self.__sklearn_is_fitted__())
+        return self._partial_fit_source(source, options, classes)
+
+    @in_turn
+    def _partial_fit_source(self, source: Any, options: dict[str, Any], classes: Any, **given: Any) -> Any:
+        self._stopping_without_held_out("partial_fit")
+        fresh = not self.__sklearn_is_fitted__()
+        rows = inputs.opened(self, source, options, fresh=fresh, **given)
+        stream, blocks = self._stream(rows, classes, fresh=fresh)
         try:
             list(passes(stream, lambda number: blocks, 1))
         finally:
             if stream.trainer is not None:
-                self._take(stream, rows, 1)
+                self._take(stream, rows, 1, fresh)
         return self
 
     def _stream(self, rows: Any, classes: Any, fresh: bool) -> tuple[Streaming, Any]:
@@ -201,7 +256,7 @@ class _Online(Linear):
         kind = "regression" if isinstance(self, RegressorMixin) else "classification"
         if (loss.kind == "regression") != (kind == "regression"):
             raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
-        if not fresh and self._targets.kind == "multilabel":
+        if not fresh and (self._targets.kind == "multilabel" or not self._targets.flat):
             raise ValueError("A source has one label per row; this estimator has learned several.")
         problem = Problem(
             loss,
@@ -218,12 +273,16 @@ class _Online(Linear):
             return self._reweighted(labels, weight, coded, at_once=False)
 
         problem, blocks = settled(problem, rows) if fresh else (problem, rows.blocks())
+        if not fresh and isinstance(self._trainer.penalty.groups, GrowingGroups):
+            problem = replace(
+                problem, penalty=self._trainer.penalty, column_of=columns_of(self._trainer.penalty.groups, rows)
+            )
         stream = Streaming(problem, reweigh)
         if not fresh:
             stream.trainer, stream.width = self._trainer, self.n_features_in_
         return stream, blocks
 
-    def _take(self, stream: Streaming, rows: Any, passes: int) -> Any:
+    def _take(self, stream: Streaming, rows: Any, passes: int, fresh: bool) -> None:
         """Take over the trainer of a stream."""
         trainer = stream.finished()
         self._trainer = trainer
@@ -231,13 +290,17 @@ class _Online(Linear):
         self.n_iter_, self.n_features_in_ = passes, stream.width
         if self._targets.classes is not None:
             self.classes_ = self._targets.classes
-        used = np.flatnonzero(self._read()[0].any(axis=1)).tolist()
-        if used and rows.name(used[0]) is not None:
-            self.source_names_ = {j: rows.name(j) for j in used}
-        self.source_settings_ = rows.settings()
-        return self
+        if fresh:
+            inputs.forget(self)
+        inputs.remember(self, rows, stream.width, self._used())
 
-    def _accept(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, at_once: bool) -> Rows:
+    def _used(self) -> Array:
+        """Return the features that have a weight, at any strength."""
+        return np.flatnonzero(self._read()[0].any(axis=1))
+
+    def _accept(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, at_once: bool, offset: Any = None
+    ) -> Rows:
         """Check everything, then prepare to learn; if anything raises, the estimator is unchanged."""
         loss, penalty, strategy = self._parts()
         width = None if fresh else self.n_features_in_
@@ -248,10 +311,14 @@ class _Online(Linear):
         if at_once and weight is not None:
             some_weight(weight)
         coded = self._find_targets(y, classes, loss, None if fresh else self._targets, at_once)
+        if offset is not None:
+            offset = checked_offset(offset, X.shape[0])
+            coded.check_offset()
         encoded = coded.encode(y)
         weight = self._reweighted(y, weight, coded, at_once)
         features = X.shape[1] if width is None else max(width, X.shape[1])
         if fresh:
+            penalty = penalty.bound(Known(features, names))
             method = methods.resolve_for(self.method, penalty, coded.loss)
             switches = {"fit_intercept": bool(self.fit_intercept), "average": bool(self.average)}
             trainer = Trainer(method, penalty, strategy, coded, features, **switches)
@@ -259,7 +326,7 @@ class _Online(Linear):
             trainer = self._trainer.grown(features, coded)
         else:
             trainer = self._trainer
-        rows = Rows(*csr_arrays(X), encoded, weight)
+        rows = Rows(*csr_arrays(X), encoded, weight, offset)
         if not (
             fresh and at_once and weight is None and trainer.finds_bad_entries
         ):  # otherwise learning finds bad entries
@@ -270,6 +337,8 @@ class _Online(Linear):
         # Nothing below can fail.
         self._trainer = trainer
         self.n_features_in_ = features
+        if fresh and hasattr(self, "source_settings_"):
+            inputs.forget(self)
         if names is not None:
             self.feature_names_in_ = names
         elif fresh and hasattr(self, "feature_names_in_"):
@@ -367,10 +436,7 @@ class _Online(Linear):
         """The features with a non-zero weight: their names if the data had names, their numbers otherwise."""
         W, _ = self._read()
         used = np.flatnonzero(W.any(axis=1))
-        if hasattr(self, "source_names_"):
-            return np.array([self.source_names_.get(j, str(j)) for j in used.tolist()], dtype=object)
-        names = getattr(self, "feature_names_in_", None)
-        return used if names is None else names[used]
+        return named(self, used)
 
     def sparsify(self) -> Any:
         """Make `coef_` a sparse matrix; return self."""
@@ -384,10 +450,13 @@ class _Online(Linear):
         self._sparse = False
         return self
 
-    def _decide(self, X: Any) -> Array:
-        """Return z = X W + b, n × k; if X has few entries, only the weights of its features are read."""
+    def _decide(self, X: Any, offset: Any = None) -> Array:
+        """Return z = X W + b plus the offset, n × k."""
         check_is_fitted(self, "_trainer")
-        X = accepted(self, X, reset=False)
+        return decided(self, X, offset, "csr")
+
+    def _scores(self, X: Any) -> Array:
+        """Return z = X W + b, n × k; if X has few entries, only the weights of its features are read."""
         if sp.issparse(X) and self._read_once.weights is None and X.nnz < self.n_features_in_ // 4 and self._one_model:
             W, b = self._read_some(np.ascontiguousarray(X.indices[: X.nnz], np.int32))
             X = sp.csr_array((X.data, np.arange(X.nnz, dtype=X.indptr.dtype), X.indptr), shape=(X.shape[0], X.nnz))
@@ -406,12 +475,23 @@ class _Online(Linear):
         return state
 
     @property
+    def _groups(self) -> Any:
+        """The groups of the penalty."""
+        return self._trainer.penalty.groups
+
+    @property
     def _targets(self) -> targets.Targets:  # type: ignore[override]
         """How y is coded."""
         return self._trainer.targets
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_trainer")
+
+
+def _example(y: Array) -> str:
+    """Return labels to name in an example: those of y, if they are few."""
+    found = targets.distinct(y).tolist()
+    return repr(found) if 2 <= len(found) <= 5 else "[0, 1]"
 
 
 class _ReadOnce:
@@ -446,7 +526,7 @@ class _Probe(BaseEstimator):
 
 
 class OnlineClassifier(LinearClassifier, _Online):
-    """A sparse linear classifier learned online: minimise mean loss + α·Ω(w), one example at a time.
+    r"""A sparse linear classifier learned online: minimise mean loss + α·Ω(w), one example at a time.
 
     Two classes make one output; more make one output per class, with the joint loss if there is one ("logistic"
     becomes multinomial, "hinge" becomes the multiclass hinge) and one-vs-rest otherwise. A matrix y of 0 and 1
@@ -474,7 +554,7 @@ class OnlineClassifier(LinearClassifier, _Online):
     n_iter_no_change : int, default 1
         How many passes in a row must bring less than `tol` before `fit` stops.
     shuffle : bool, default True
-        Whether `fit` shuffles the rows before each pass.
+        Whether `fit` shuffles the rows of a matrix before each pass; files and tables are read in their order.
     average : bool, default False
         Whether the weights are the average of all iterates.
     fit_intercept : bool, default True
@@ -496,8 +576,8 @@ class OnlineClassifier(LinearClassifier, _Online):
         The weights, one row per output, and the intercepts.
     classes_ : array
         The classes.
-    nonzero_features_ : array
-        The features that are used.
+    nonzero_features_, nonzero_groups_ : arrays
+        The features, and the groups of features, that are used.
     progressive_loss_ : float
         The mean loss of each example before it was learned from.
     step_ : float or schedule
@@ -513,6 +593,15 @@ class OnlineClassifier(LinearClassifier, _Online):
     >>> model = gs.OnlineClassifier(alpha=1e-2, max_passes=5, random_state=0).fit(X, y)
     >>> model.score(X, y) > 0.9
     True
+
+    A table, in memory or in a file, may have columns of any kind:
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "mails.csv")
+    >>> _ = path.write_text("words,sender,spam\n" + "120,friend,no\n30,shop,yes\n" * 50)
+    >>> model = gs.OnlineClassifier(alpha=1e-3).fit(path, target="spam")
+    >>> sorted(model.nonzero_features_)[:2], model.score(path)
+    (['sender=friend', 'sender=shop'], 1.0)
     """
 
     def __init__(
@@ -555,13 +644,29 @@ class OnlineClassifier(LinearClassifier, _Online):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
-        """Learn from all rows, `max_passes` times, afresh unless `warm_start`."""
-        return self._fit(X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, **options: Any
+    ) -> OnlineClassifier:
+        """Learn from all rows, `max_passes` times, afresh unless `warm_start`.
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineClassifier:
+        X is a matrix; or a file, a data frame, an Arrow table or a source with columns of any kind, which is learned
+        from in its order. Then y may be left out, and `options` are those of `gossamer.source`: ``fit("prices.csv",
+        target="price")``. `offset` is one number per row that is added to its scores and not learned.
+        """
+        return self._learn(X, y, sample_weight, offset, options)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        **options: Any,
+    ) -> OnlineClassifier:
         """Learn from these rows, in their order. The first call needs all `classes`, unless `grow`."""
-        return self._partial_fit(X, y, sample_weight, classes)
+        return self._learn_more(X, y, sample_weight, offset, options, classes)
 
     def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, at_once: bool) -> targets.Targets:
         if classes is not None and known is not None and not np.array_equal(np.unique(classes), np.sort(known.classes)):
@@ -576,7 +681,10 @@ class OnlineClassifier(LinearClassifier, _Online):
             return targets.for_indicators(y, loss)
         if classes is None:
             if not at_once and not self.grow:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
+                raise ValueError(
+                    "classes must be passed on the first call to partial_fit, which may not see all of them: "
+                    f"partial_fit(X, y, classes={_example(y)}). With grow=True new classes may come later."
+                )
             classes = targets.distinct(y)
         else:
             classes = unique_labels(classes)
@@ -601,7 +709,7 @@ class OnlineRegressor(LinearRegressor, _Online):
     ----------
     coef_, intercept_ : arrays
         The weights (a vector for a vector y, one row per output otherwise) and the intercepts.
-    nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_, feature_names_in_
+    nonzero_features_, nonzero_groups_, progressive_loss_, step_, n_iter_, t_, n_features_in_, feature_names_in_
         As in `OnlineClassifier`.
 
     Examples
@@ -651,13 +759,20 @@ class OnlineRegressor(LinearRegressor, _Online):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
-        """Learn from all rows, `max_passes` times, afresh unless `warm_start`."""
-        return self._fit(X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, **options: Any
+    ) -> OnlineRegressor:
+        """Learn from all rows, `max_passes` times, afresh unless `warm_start`.
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
+        X, `offset` and `options` are as in `OnlineClassifier.fit`.
+        """
+        return self._learn(X, y, sample_weight, offset, options)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, **options: Any
+    ) -> OnlineRegressor:
         """Learn from these rows, in their order."""
-        return self._partial_fit(X, y, sample_weight, None)
+        return self._learn_more(X, y, sample_weight, offset, options)
 
     def _find_targets(self, y: Array, classes: Any, loss: Any, known: Any, at_once: bool) -> targets.Targets:
         coded = targets.for_regression(y, loss)

@@ -11,91 +11,92 @@ from typing import Any
 import numpy as np
 
 from gossamer.methods import Lanes
+from gossamer.model.schema import Rule, array, either, fault, finite, is_number, listed, one_of, whole
 from gossamer.sources.rows import Rows
-from gossamer.validation import Array
 
 _PARTS = ["method", "penalty", "strategy", "targets", "setup", "setting", "learner", "decided", "buffer", "repeats"]
-_ARRAYS = {"begins": (np.int64,), "ends": (np.int64,), "index": (np.int32,), "value": (np.float32, np.float64)}
+_STEP = Rule("a finite number ≥ 0", lambda v: finite.holds(v) and v >= 0)
+_STEPS = Rule(
+    "a vector of finite numbers ≥ 0",
+    lambda v: array(np.float64).holds(v) and len(v) > 0 and bool(np.isfinite(v).all() and (v >= 0).all()),
+)
+_ROUND = Rule("a round", lambda v: is_number(v) and (v == math.inf or (v >= 0 and v == math.floor(v))))
+_SPANS = Rule(
+    "a list of pairs of rounds in rising order",
+    lambda v: (
+        listed(Rule("a pair", lambda p: listed(_ROUND).holds(p) and len(p) == 2)).holds(v)
+        and [end for pair in v for end in pair] == sorted(end for pair in v for end in pair)
+    ),
+)
+_ARRAYS = {"begins": array(np.int64), "ends": array(np.int64), "index": array(np.int32)}
+_ARRAYS["value"] = either(array(np.float32), array(np.float64))
 
 
 def check(state: dict[str, Any], prefix: int) -> None:
     """Raise unless the parts of a trainer's state fit each other; at most `prefix` rows decide on the setting."""
-    missing = [name for name in _PARTS if name not in state]
-    _need(not missing, "its content", f"without {', '.join(missing)}", "all of it")
-    setup, targets = state["setup"], state["targets"]
-    _need(setup.outputs == targets.outputs, "setup", f"{setup.outputs} outputs", f"{targets.outputs}, one per target")
-    decided = state["decided"]
-    _need(_whole(decided) and 0 <= decided <= prefix, "decided", decided, f"a whole number from 0 to {prefix}")
-    _check_setting(state["setting"])
-    _check_repeats(state["repeats"])
-    _need(isinstance(state["learner"], dict), "learner", type(state["learner"]).__name__, "a dict of vectors")
+    _need([name for name in _PARTS if name not in state], Rule("every part", lambda v: not v), "list of missing parts")
+    setup, targets, setting = state["setup"], state["targets"], state["setting"]
+    _need(setup.outputs, one_of(targets.outputs), "number of outputs")
+    _need(state["decided"], whole(0, prefix), "decided")
+    if isinstance(setting, Lanes):
+        _need(setting.alphas, _STEPS, "setting.alphas")
+        _need(setting.steps, _STEPS, "setting.steps")
+        _need(len(setting.steps), one_of(len(setting.alphas)), "number of steps")
+    elif not callable(setting):
+        _need(setting, _STEP, "setting")
+    _need(state["repeats"], _SPANS, "repeats")
+    _need(state["learner"], Rule("a dict of vectors", lambda v: isinstance(v, dict)), "learner")
     if state["buffer"] is not None:
         _check_rows(state["buffer"], setup.features, targets, prefix)
 
 
-def _check_setting(setting: Any) -> None:
-    if isinstance(setting, Lanes):
-        for name in ("alphas", "steps"):
-            values = getattr(setting, name)
-            right = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == np.float64 and len(values)
-            _need(right, f"setting.{name}", values, "a vector of numbers")
-            _need(
-                bool(np.isfinite(values).all() and (values >= 0).all()), f"setting.{name}", values, "finite numbers ≥ 0"
-            )
-        _need(len(setting.alphas) == len(setting.steps), "setting", len(setting.steps), "one step per strength")
-    elif not callable(setting):
-        right = isinstance(setting, (int, float)) and not isinstance(setting, bool) and math.isfinite(setting)
-        _need(right and setting >= 0, "setting", setting, "a step: a finite number ≥ 0")
-
-
-def _check_repeats(repeats: Any) -> None:
-    right = isinstance(repeats, list) and all(isinstance(span, list) and len(span) == 2 for span in repeats)
-    _need(right, "repeats", repeats, "a list of pairs of rounds")
-    ends = [end for span in repeats for end in span]
-    right = all(isinstance(end, (int, float)) and (end == math.inf or (end >= 0 and end == int(end))) for end in ends)
-    _need(right and ends == sorted(ends), "repeats", repeats, "rounds in rising order")
-
-
 def _check_rows(rows: Any, features: int, targets: Any, prefix: int) -> None:
-    _need(isinstance(rows, Rows), "buffer", type(rows).__name__, "rows")
-    for name, types in _ARRAYS.items():
+    _need(rows, Rule("rows", lambda v: isinstance(v, Rows)), "buffer")
+    for name, rule in _ARRAYS.items():
         values = getattr(rows, name)
-        right = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype in types
-        _need(right and values.flags.c_contiguous, f"buffer.{name}", _words(values), f"a vector of {types[0].__name__}")
+        _need(values, rule, f"buffer.{name}")
+        _need(values.flags.c_contiguous, one_of(True), f"order of buffer.{name}")
     n, width = len(rows.begins), 1 if targets.kind == "multiclass" else targets.outputs
-    _need(len(rows.ends) == n and n <= prefix, "buffer.ends", len(rows.ends), f"{n} rows, at most {prefix}")
-    within = (rows.begins >= 0) & (rows.begins <= rows.ends) & (rows.ends <= len(rows.index))
-    _need(
-        bool(within.all()) and len(rows.value) == len(rows.index), "buffer.ends", "other entries", "those that it has"
+    _need(n, whole(0, prefix), "number of rows in the buffer")
+    _need(len(rows.ends), one_of(n), "number of ends in the buffer")
+    _need(len(rows.value), one_of(len(rows.index)), "number of values in the buffer")
+    within = Rule(
+        "a row of entries that are there",
+        lambda v: bool(((rows.begins >= 0) & (rows.begins <= v) & (v <= len(rows.index))).all()),
     )
+    _need(rows.ends, within, "buffer.ends")
     rows.check(features)
     rows.check_size()
-    _need(_matrix(rows.y, (n, width)), "buffer.y", _words(rows.y), f"finite numbers, {n} × {width}")
+    _need(rows.y, _matrix(n, width), "buffer.y")
     if targets.kind == "multiclass":
-        right = (rows.y == np.floor(rows.y)) & (rows.y >= 0) & (rows.y < targets.outputs)
-        _need(bool(right.all()), "buffer.y", "others", f"classes 0 to {targets.outputs - 1}")
+        coded = Rule(
+            f"a class from 0 to {targets.outputs - 1} in each row",
+            lambda y: bool(((y == np.floor(y)) & (y >= 0) & (y < targets.outputs)).all()),
+        )
+        _need(rows.y, coded, "buffer.y")
     elif targets.kind == "regression":
         targets.loss.check_targets(rows.y)
     else:
-        _need(bool((np.abs(rows.y) == 1).all()), "buffer.y", "others", "-1 and 1")
+        _need(rows.y, Rule("-1 or 1 in each place", lambda y: bool((np.abs(y) == 1).all())), "buffer.y")
     if rows.weight is not None:
-        right = _matrix(rows.weight, (n,)) and bool((rows.weight >= 0).all())
-        _need(right, "buffer.weight", _words(rows.weight), f"{n} finite numbers ≥ 0")
+        _need(rows.weight, _matrix(n), "buffer.weight")
+        _need(rows.weight, Rule("a number ≥ 0 in each row", lambda c: bool((c >= 0).all())), "buffer.weight")
 
 
-def _matrix(values: Any, shape: tuple[int, ...]) -> bool:
-    right = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.shape == shape
-    return right and bool(values.flags.c_contiguous and np.isfinite(values).all())
+def _matrix(*shape: int) -> Rule:
+    """Return the rule for finite numbers in an array of a shape."""
+    return Rule(
+        f"an array of finite numbers, {' × '.join(map(str, shape))},",
+        lambda v: (
+            array(np.float64, len(shape)).holds(v)
+            and v.shape == shape
+            and bool(v.flags.c_contiguous and np.isfinite(v).all())
+        ),
+    )
 
 
-def _words(values: Array | Any) -> str:
-    return f"{values.dtype} × {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _need(holds: Any, name: str, found: Any, needed: str) -> None:
-    if not holds:
-        raise ValueError(f"The saved state does not belong to this trainer: {name} is {found}, and {needed} is needed.")
+def _need(value: Any, rule: Rule, what: str) -> None:
+    """Raise unless a value is as the rule says."""
+    found = fault(value, rule, what)
+    if found:
+        raise ValueError(f"The saved state does not belong to this trainer: {found}")

@@ -78,7 +78,7 @@ class OneStrength:
     def check_growth(self, trainer: Any, outputs: int) -> None:
         """Raise if the learner cannot grow."""
         method, penalty, setup = trainer.method, trainer.penalty, trainer.setup
-        if not (penalty.sums_over_features and method.grows):
+        if not (penalty.grows and method.grows):
             raise ValueError(
                 f"{type(method).__name__} with {penalty.label} couples features and cannot grow "
                 f"from {setup.features} features and {setup.outputs} outputs; start with all of them, or use a "
@@ -329,9 +329,15 @@ def compressed(penalty: Any, setup: methods.Setup, rows: Rows) -> tuple[Rows, An
     return small, penalty.restricted(used), replace(setup, features=len(used))
 
 
-def slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
-    """Return the slopes of the loss at the score 0, n × outputs."""
+def scores_at_zero(rows: Rows, outputs: int) -> Array:
+    """Return the scores where all weights are zero, n × outputs."""
     z = np.zeros((len(rows), outputs))
+    return z if rows.offset is None else z + rows.offset[:, None]
+
+
+def slopes_at_zero(loss: Any, rows: Rows, outputs: int) -> Array:
+    """Return the slopes of the loss at the score 0 (plus the offset), n × outputs."""
+    z = scores_at_zero(rows, outputs)
     if loss.kind == "multiclass":
         return loss.slope(z, rows.y[:, 0]) if outputs > 1 else z  # there is one class so far
     return loss.slope(z, rows.y)
@@ -342,8 +348,8 @@ def _curvature(loss: Any, rows: Rows, outputs: int) -> float:
     scale = 1e-3 * (np.abs(rows.y).mean() if loss.kind == "regression" else 1.0) or 1e-3
     if loss.kind == "multiclass":
         return 0.5
-    z = np.full((len(rows), outputs), scale)
-    h = float(np.mean(loss.slope(z, rows.y) - loss.slope(-z, rows.y)) / (2 * scale))
+    z = scores_at_zero(rows, outputs)
+    h = float(np.mean(loss.slope(z + scale, rows.y) - loss.slope(z - scale, rows.y)) / (2 * scale))
     return h if h > 1e-6 else 1.0
 
 
@@ -355,9 +361,8 @@ def _candidates(method: Any, loss: Any, rows: Rows, outputs: int) -> Array:
 
 def _theory(method: Any, penalty: Any, setup: methods.Setup, loss: Any, rows: Rows) -> float:
     """Return the papers' step from a bound D on ‖w*‖ and a bound G on the gradients."""
-    z = np.zeros((len(rows), setup.outputs))
     y = rows.y[:, 0] if loss.kind == "multiclass" else rows.y
-    values = loss.value(z, y)
+    values = loss.value(scores_at_zero(rows, setup.outputs), y)
     start = float(np.mean(values if values.ndim == 1 else values.sum(axis=1)))
     lipschitz = loss.lipschitz or float(np.abs(slopes_at_zero(loss, rows, setup.outputs)).max())
     g = lipschitz * float(np.sqrt(rows.squared_norms().max())) or 1.0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gossamer.estimators import targets
+from gossamer.groups import GrowingGroups, Known, NamedGroups
 from gossamer.online.trainer import Trainer
 from gossamer.registry import record
 from gossamer.sources.base import Source
@@ -32,11 +33,12 @@ class Problem:
     classes: Array | None = None
     features: int | None = None
     assumed: bool = False  # whether the labels seen first are only one of the classes
+    column_of: Any = None  # for groups by name: returns the numbers of the columns that features come from
 
     @property
     def widens(self) -> bool:
         """Whether new features may appear later."""
-        return self.penalty.sums_over_features and self.method.grows
+        return self.penalty.grows and self.method.grows
 
     @property
     def needs_classes(self) -> bool:
@@ -52,13 +54,16 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
     """
     features = source.features if problem.features is None else problem.features
     problem = replace(problem, features=features)
-    find_width = features is None and not problem.widens
+    named = isinstance(problem.penalty.groups, NamedGroups)
+    find_width = features is None and not (problem.widens or named)
     if find_width and not source.rereadable:
         raise ValueError(
             f"{type(problem.method).__name__} with {problem.penalty.label} must know the number of features "
             "before the first row, and this source can be read only once: give features (--features N)."
         )
     blocks = source.blocks()
+    if named:
+        problem, blocks = _with_groups(problem, source, blocks)
     if not problem.needs_classes and not find_width:
         return problem, blocks
     classes, assumed = problem.classes, False
@@ -66,6 +71,7 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
         first = next(blocks, None)
         blocks = blocks if first is None else _chained(first, blocks)
         if first is not None and first.label is not None:
+            refuse_other_kind(first.label, problem.loss)
             classes = usual_classes(first.label)
             assumed = classes is not None and len(targets.distinct(first.label)) == 1
     if source.rereadable and (find_width or (problem.needs_classes and classes is None)):
@@ -73,14 +79,61 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
         survey = source.survey()
         features = survey.width if find_width else features
         if problem.needs_classes and classes is None and survey.labels is not None:
+            refuse_other_kind(survey.labels, problem.loss)
             classes = as_classes(survey.labels)
         blocks = source.blocks()
     return replace(problem, classes=classes, features=features, assumed=assumed), blocks
 
 
+def _with_groups(
+    problem: Problem, source: Source, blocks: Generator[Block, None, None]
+) -> tuple[Problem, Generator[Block, None, None]]:
+    """Return the problem with the groups of its penalty found among the columns of the source, and the blocks."""
+    first = next(blocks, None)  # the columns are known once it is read
+    blocks = blocks if first is None else _chained(first, blocks)
+    if source.column_names is not None:
+        penalty = problem.penalty.growing(source.column_names)
+        return replace(problem, penalty=penalty, column_of=columns_of(penalty.groups, source)), blocks
+    features = problem.features
+    if features is None:
+        if not source.rereadable:
+            raise ValueError("groups by name need a table, or the number of features: give features (--features N).")
+        blocks.close()
+        features = source.survey().width
+        blocks = source.blocks()
+    return replace(problem, features=features, penalty=problem.penalty.bound(Known(features))), blocks
+
+
+def columns_of(groups: GrowingGroups, source: Source) -> Callable[[Array], Array]:
+    """Return what finds the columns that features of a source come from, by the numbers that the groups know.
+
+    It may be another source than the one in which the groups were found, or one that was restored.
+    """
+    known = {name: number for number, name in enumerate(groups.columns)}
+
+    def column_of(features: Array) -> Array:
+        names = source.column_names or []
+        others = [name for name in names if name not in known]
+        if others or not names:
+            raise ValueError(
+                f"The groups were found in a table with the columns {', '.join(known)}; this source has "
+                f"{', '.join(others) or 'no columns'}."
+            )
+        here, numbers = source.column_of(features), np.array([known[name] for name in names])
+        return np.where(here >= 0, numbers[here], -1)
+
+    return column_of
+
+
 def _chained(first: Block, rest: Generator[Block, None, None]) -> Generator[Block, None, None]:
     yield first
     yield from rest
+
+
+def refuse_other_kind(labels: Array, loss: Any) -> None:
+    """Raise if the labels are words and the loss is for numbers, or fractions and the loss is for classes."""
+    regression = loss.kind == "regression"
+    targets.refuse_other_kind(labels, regression, "OnlineRegressor" if regression else "OnlineClassifier")
 
 
 def usual_classes(labels: Array) -> Array | None:
@@ -94,9 +147,7 @@ def usual_classes(labels: Array) -> Array | None:
 
 def as_classes(labels: Array) -> Array:
     """Return the distinct labels, whole numbers as integers."""
-    found = targets.distinct(labels)
-    whole = found.dtype.kind == "f" and bool((found == np.floor(found)).all()) and bool((np.abs(found) < 2**53).all())
-    return found.astype(np.int64) if whole else found
+    return targets.whole_numbers(targets.distinct(labels))
 
 
 class Streaming:
@@ -117,10 +168,10 @@ class Streaming:
         """The sum of the weights of all rows so far."""
         return 0.0 if self.trainer is None else self.trainer.weight_seen
 
-    def begin_pass(self) -> None:
-        """Begin a pass: `pass_loss` counts from here."""
+    def begin_pass(self, resumed: tuple[int, Any] | None = None) -> None:
+        """Begin a pass: `pass_loss` counts from here, or from where a resumed one began."""
         if self.trainer is not None:
-            self.trainer.begin_pass()
+            self.trainer.begin_pass(resumed)
 
     @property
     def pass_loss(self) -> float:
@@ -133,8 +184,15 @@ class Streaming:
             return
         if block.label is None:
             raise ValueError("The rows have no labels to learn from.")
+        if block.label.ndim > 1:
+            raise ValueError(
+                f"A table is learned from block by block, with one target per row; y has {block.label.shape[1]} "
+                "columns. Read all of it first: X, _ = gossamer.read(table, need_labels=False)."
+            )
         coded = self._coded(block.label)
         encoded = coded.encode(block.label)
+        if block.rows.offset is not None:
+            coded.check_offset()
         weight = block.weight if self._reweigh is None else self._reweigh(block.label, block.weight, coded)
         if self.problem.assumed and len(self.labels) < 2:
             self.labels.update(targets.distinct(block.label)[:2].tolist())
@@ -143,10 +201,13 @@ class Streaming:
         rows = replace(block.rows, y=encoded, weight=weight).without_zero_weights()
         rows.check_size()
         self.trainer.check_steps(len(rows))
+        if self.problem.column_of is not None:
+            self.trainer.assign(rows, self.problem.column_of)
         self.trainer.learn(rows, repeated=repeated)
 
     def _coded(self, labels: Array) -> targets.Targets:
         problem = self.problem
+        refuse_other_kind(labels, problem.loss)
         if self.trainer is not None:
             known = self.trainer.targets
             return known.with_new_classes(as_classes(labels)) if problem.grow and known.classes is not None else known

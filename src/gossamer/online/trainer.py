@@ -19,6 +19,7 @@ import numpy as np
 
 from gossamer import _core, methods
 from gossamer.estimators.targets import Targets
+from gossamer.groups import GrowingGroups
 from gossamer.online import saved_state, strategies
 from gossamer.registry import record
 from gossamer.sources.rows import Rows
@@ -99,16 +100,16 @@ class Trainer:
 
     _chunk = 256  # rows per call of the core, so that Ctrl-C is noticed
 
-    _pass_began: tuple[int, Any] = (0, 0.0)  # the round at which the pass began, and the loss seen until then
+    pass_began: tuple[int, Any] = (0, 0.0)  # the round at which the pass began, and the loss seen until then
 
-    def begin_pass(self) -> None:
-        """Begin a pass: `pass_loss` counts from here."""
-        self._pass_began = (self.rounds, self.loss_seen)
+    def begin_pass(self, resumed: tuple[int, Any] | None = None) -> None:
+        """Begin a pass: `pass_loss` counts from here, or from where a resumed one began (`pass_began`)."""
+        self.pass_began = resumed or (self.rounds, self.loss_seen)
 
     @property
     def pass_loss(self) -> float:
         """The weighted sum of the losses of each row of this pass before it was learned from."""
-        return self.loss_seen - self._pass_began[1]
+        return self.loss_seen - self.pass_began[1]
 
     def check_steps(self, count: int) -> None:
         """Raise if a schedule returns invalid steps for the next rounds."""
@@ -131,8 +132,19 @@ class Trainer:
         finally:
             if counted_out:
                 self.repeats[-1][1] = self.rounds
-        if self.strategy.judges and self.learner.lost == self.learner.lanes:
-            raise FloatingPointError(f"Learning diverges at every strength of the path. {_REMEDY}")
+
+    def assign(self, rows: Rows, column_of: Callable[[Array], Array]) -> None:
+        """Give the features of rows that are about to come their groups, if these grow; a column has a group."""
+        groups = self.penalty.groups
+        if not isinstance(groups, GrowingGroups):
+            return
+        room = groups.room
+        new = groups.assign(rows.index, column_of)
+        if groups.room != room:
+            compiled = self.penalty.online_groups(self.setup.features)
+            self.learner = self.learner.grown(self.setup.features, self.setup.outputs, compiled)
+        elif len(new):
+            self.learner.assign(new, groups.of(new).astype(np.int32))
 
     def check_finite(self, rows: Rows | None = None) -> None:
         """Raise unless the state is finite; `rows` are those learned from, if they are at hand."""
@@ -157,18 +169,29 @@ class Trainer:
         if deciding > self.decided:
             setting = self.strategy.choose(self, buffer[:deciding])
             learner = self.strategy.make(self, setting)
-            began = self._pass_began[0]
+            began = self.pass_began[0]
             self._teach(learner, setting, buffer[:began])
             before = learner.loss_seen  # with the new setting, what came before the pass has other losses
             self._teach(learner, setting, buffer[began:])
             self.setting, self.learner, self.decided = setting, learner, deciding
-            self._pass_began = (began, before)
+            self.pass_began = (began, before)
         else:
-            self._teach(self.learner, self.setting, new)
+            try:
+                self._teach(self.learner, self.setting, new)
+            finally:  # a row may diverge, or Ctrl-C come: the rows kept are those learned from
+                self.buffer = buffer[: self.rounds]
         self.buffer = buffer if len(buffer) < strategies.PREFIX else None
         return rows[take:]
 
     def _teach(self, learner: Any, setting: Any, rows: Rows) -> None:
+        """Learn; raise if every strength has diverged, which are judged as before then."""
+        tally = learner.tally if self.strategy.judges else None
+        self._teach_counted(learner, setting, rows)
+        if tally is not None and learner.lost == learner.lanes:
+            learner.tally = tally
+            raise FloatingPointError(f"Learning diverges at every strength of the path. {_REMEDY}")
+
+    def _teach_counted(self, learner: Any, setting: Any, rows: Rows) -> None:
         """Learn; the losses of rows seen before do not count."""
         first = int(learner.rounds)
         eta = self.method.steps(self.strategy.step_of(self.method, setting), first + 1, len(rows))
@@ -204,7 +227,8 @@ class Trainer:
         new.__dict__.update(self.__dict__)
         new.targets, new.setup = targets, replace(self.setup, features=features, outputs=targets.outputs)
         new.repeats = [list(span) for span in self.repeats]
-        new.learner = self.learner.grown(features, targets.outputs)
+        compiled = self.penalty.online_groups(min(features, self.setup.features))
+        new.learner = self.learner.grown(features, targets.outputs, compiled)
         if targets.outputs != self.setup.outputs:  # the kept rows are coded for fewer classes, so the step is final
             new.decided, new.buffer = strategies.PREFIX, None
         return new
@@ -244,7 +268,7 @@ class Trainer:
         rows, features = rows.renumbered()
         W, b = self.read_some(features.astype(np.int32))
         entries = np.repeat(np.arange(len(rows)), rows.ends - rows.begins)
-        Z = np.tile(b, (len(rows), 1))
+        Z = np.tile(b, (len(rows), 1)) + (0.0 if rows.offset is None else rows.offset[:, None])
         np.add.at(Z, entries, rows.value[:, None] * W[rows.index])
         loss = self.targets.loss
         values = loss.value(Z, rows.y[:, 0] if loss.kind == "multiclass" else rows.y)
@@ -258,7 +282,7 @@ class Trainer:
         state["repeats"] = [list(span) for span in self.repeats]
         del state["loss_call"]
         state.pop("_chunk", None)
-        state.pop("_pass_began", None)
+        state.pop("pass_began", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -267,6 +291,8 @@ class Trainer:
         made.__dict__.update({name: value for name, value in state.items() if name != "learner"})
         made.learner = made.strategy.make(made, made.setting)
         made.learner.restore(state["learner"])
+        if isinstance(made.penalty.groups, GrowingGroups):
+            made.penalty.groups.recover(state["learner"]["members"])
         made.loss_call = _core.loss_call(made.targets.loss._core())
         self.__dict__.update(made.__dict__)
 

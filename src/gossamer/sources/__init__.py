@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer.sources import files
 from gossamer.sources.base import Source
+from gossamer.sources.columns import nearest
 
 if TYPE_CHECKING:
     from gossamer.validation import Array
@@ -22,17 +23,21 @@ FORMATS = {
     "svmlight": ("svmlight", "Svmlight", (".svm", ".svmlight", ".libsvm")),
     "vw": ("vw", "Vw", (".vw",)),
     "csv": ("csv", "Csv", (".csv", ".tsv")),
-    "arrow": ("tables", "Arrow", (".parquet", ".arrow", ".feather", ".ipc")),
+    "arrow": ("tables", "Table", (".parquet", ".arrow", ".feather", ".ipc")),
 }
 
 TABLES = ("csv", "arrow")  # formats with named columns
 
 # The options of each kind of data; "in memory" are those of what is no file.
-_ALL, _COLUMNS = ("need_labels",), ("target", "weight", "categories", "ignore", "numbers", "bits", "one_hot")
+_ALL = ("need_labels",)
+_COLUMNS = (
+    *("target", "weight", "offset", "roles", "categories", "ignore", "numbers", "missing", "ngrams", "interactions"),
+    *("bits", "one_hot", "learned"),
+)
 _TEXT = (*_ALL, "on_error", "max_features", "block")
 OPTIONS = {
     "svmlight": (*_TEXT, "zero_based"),
-    "vw": (*_TEXT, "bits"),
+    "vw": (*_TEXT, "bits", "interactions"),
     "csv": (*_TEXT, "delimiter", "header", *_COLUMNS),
     "arrow": (*_TEXT, *_COLUMNS),
     "a table in memory": (*_ALL, "on_error", *_COLUMNS),
@@ -48,11 +53,12 @@ def _check_options(kind: str, options: dict[str, Any]) -> None:
     for name in options:
         if name not in OPTIONS[kind]:
             having = [other for other, names in OPTIONS.items() if name in names]
-            instead = f"is for {', '.join(having)}" if having else "is unknown"
+            near = nearest(name, OPTIONS[kind]).rstrip(",")
+            instead = f"is for {', '.join(having)}" if having else "is unknown" + (f";{near}" if near else "")
             raise OptionError(f"The option {name} {instead}; {kind} has {', '.join(OPTIONS[kind])}.")
 
 
-def source(data: Any, format: str | None = None, **options: Any) -> Source:
+def source(data: Any, format: str | None = None, *, shuffle: int | None = None, **options: Any) -> Source:
     r"""Return a source of blocks of rows.
 
     Parameters
@@ -64,10 +70,17 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
     format : str, optional
         The format of files: "svmlight", "vw", "csv" or "arrow" (also Parquet and Feather). By default it is found from
         the file ending or the first line.
+    shuffle : int, optional
+        The seed of a random order of the rows. Pieces of plain text files come in random order and rows are shuffled
+        within a window; of other data, rows are shuffled within a window of 65,536 rows.
     **options
         Text: `on_error` ("stop", "skip" or ("quarantine", path)) and `max_features`; svmlight: `zero_based`; vw:
-        `bits`; tables: `target`, `weight`, `categories`, `ignore`, `bits`, `one_hot`; csv: `delimiter`, `header`. Rows
-        without labels are invalid unless `need_labels=False`.
+        `bits`, `interactions` of namespaces; csv: `delimiter`, `header`; tables: `target`, `weight`, `offset` (names of
+        columns), `roles` ({"query": "text", "zip": "category", "when": "date", "id": "ignore", "age": "number"}),
+        `missing` (words for missing values besides NA, N/A, NaN, nan, null, None, ?, - and the empty cell), `ngrams`
+        (the most words in a feature of a text), `interactions` ([("user", "item")]), `bits`, `one_hot`; `categories`,
+        `ignore` and `numbers` are lists of columns with these roles. Rows without labels are invalid unless
+        `need_labels=False`.
 
     Examples
     --------
@@ -78,6 +91,10 @@ def source(data: Any, format: str | None = None, **options: Any) -> Source:
     >>> [(len(block), block.index.tolist()) for block in gs.source(path).blocks()]
     [(2, [2, 6, 3])]
     """
+    if shuffle is not None:
+        from gossamer.sources.shuffle import Shuffled
+
+        return Shuffled(source(data, format, **options), shuffle)
     if isinstance(data, Source):
         if options or format:
             raise ValueError("A source is read as it was made: give its options when it is made.")
@@ -100,6 +117,8 @@ def again(data: Any, settings: dict[str, Any], **options: Any) -> Source:
     if not (is_paths(data) or is_table(data)):
         return source(data, **options)
     known, named, table = settings.get("format"), "numbers" in settings, is_table(data)
+    if named and "learned" not in settings:
+        settings = settings | {"missing": None}  # of a model that is older than features of missing values
     given = None if table else options.get("format") or (detect(files.expanded(data)[0]) if named else known)
     if settings and given != known:
         if named != (table or given in TABLES):
@@ -119,7 +138,8 @@ def is_paths(data: Any) -> bool:
 
 def is_table(data: Any) -> bool:
     """Return whether data has named columns."""
-    return hasattr(data, "columns") and hasattr(data, "__getitem__")
+    named = any(hasattr(data, name) for name in ("__arrow_c_stream__", "iloc", "fetch_record_batch", "fetch_arrow"))
+    return named and not is_paths(data)
 
 
 def _in_memory(data: Any, options: dict[str, Any]) -> Source:
@@ -127,7 +147,7 @@ def _in_memory(data: Any, options: dict[str, Any]) -> Source:
         from gossamer.sources import tables
 
         _check_options("a table in memory", options)
-        return (tables.Arrow if hasattr(data, "to_batches") else tables.Frame)(data, **options)
+        return tables.Table(data, **options)
     import numpy as np
 
     from gossamer.sources.matrices import Matrices
@@ -172,9 +192,10 @@ def _by_first_line(path: str) -> str | None:
 
 
 class Data(tuple):  # type: ignore[type-arg]
-    """The result of `read`: unpacks into X and y; `weight` and `names` are None if the data has none."""
+    """The result of `read`: unpacks into X and y; `weight`, `offset` and `names` are None if the data has none."""
 
     weight: Array | None
+    offset: Array | None
     names: Any
 
 
@@ -191,7 +212,7 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
     Returns
     -------
     X, y : CSR matrix and array
-        The result also has `weight` and `names` (a function of the column, or None).
+        The result also has `weight`, `offset` and `names` (a function of the column, or None).
 
     Examples
     --------
@@ -231,6 +252,8 @@ def read(data: Any, format: str | None = None, *, n_features: int | None = None,
     weighted = any(block.weight is not None for block in filled)
     weights = [np.ones(len(block)) if block.weight is None else block.weight for block in filled]
     result.weight = np.concatenate(weights) if weighted else None
+    offsets = [np.zeros(len(block)) if block.rows.offset is None else block.rows.offset for block in filled]
+    result.offset = np.concatenate(offsets) if any(block.rows.offset is not None for block in filled) else None
     result.names = rows.name
     return result
 

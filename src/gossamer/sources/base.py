@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gossamer.registry import record
@@ -12,6 +13,7 @@ from gossamer.sources.blocks import Ahead, Block, Position, ReadError, Rejects
 if TYPE_CHECKING:
     from gossamer.sources.columns import Columns
     from gossamer.sources.feature_names import FeatureNames
+    from gossamer.sources.origins import Origins
     from gossamer.validation import Array
 
 MAX_FEATURES = 1 << 26  # so that one wrong number in a file cannot take all memory
@@ -48,6 +50,7 @@ class Source:
     def __init__(self, on_error: Any = "stop") -> None:
         self.rejects = Rejects(on_error)
         self._begun: Any = None
+        self._peeked: Any = None  # after `peek`: the first block, and those that follow
         self._readings = 0  # how many `blocks` are being read
         self._process = os.getpid()  # that reads them
 
@@ -68,13 +71,31 @@ class Source:
 
     def close(self) -> None:
         """Stop reading that `begin` started and `blocks` did not use."""
-        if self._begun is not None:
-            self._begun.close()
-            self._begun = None
+        begun, self._begun = self._begun, None
+        (_, rest), self._peeked = self._peeked or (None, None), None
+        for reading in (begun, rest):
+            if reading is not None:
+                reading.close()
+
+    def peek(self) -> Block | None:
+        """Return the first block, or None if there is none; `blocks` yields it again."""
+        if self._peeked is None:
+            blocks = self.blocks()
+            self._peeked = next(blocks, None), blocks
+        return self._peeked[0]
 
     def blocks(self, start: Position | None = None) -> Generator[Block, None, None]:
         """Yield the blocks from a position on; a thread reads ahead."""
         process = self._enter()
+        if start is None and self._peeked is not None:
+            (first, rest), self._peeked = self._peeked, None
+            try:
+                if first is not None:
+                    yield first
+                yield from rest
+            finally:
+                rest.close()
+            return
         if start is None:
             self.rejects.start()
         else:
@@ -112,6 +133,9 @@ class Source:
                 labels = new if labels is None else np.union1d(labels, new)
         return Survey(rows, width, labels)
 
+    def settle(self) -> None:
+        """Decide how to read, from the first rows; only a table has to."""
+
     # Names of features
 
     def name(self, feature: int) -> str | None:
@@ -130,6 +154,29 @@ class Source:
     def recall(self, features: Array, names: list[str] | None) -> Array:
         """Return the numbers that these features of a model have in this source."""
         return features if self.names is None else self.names.recall(features, names)
+
+    # Columns of features
+
+    @cached_property
+    def _origins(self) -> Origins | None:
+        from gossamer.sources.origins import Origins
+
+        plan: Any = getattr(self, "columns", None)
+        if not hasattr(plan, "origins"):
+            return None
+        columns, interactions = plan.origins()
+        return Origins(columns, interactions, self.name)
+
+    @property
+    def column_names(self) -> list[str] | None:
+        """The columns of the table that make features, once they are known, and its interactions; None without one."""
+        return None if self._origins is None else self._origins.columns
+
+    def column_of(self, features: Array) -> Array:
+        """Return the number of the column that each of some features comes from; -1 where its name is not known."""
+        import numpy as np
+
+        return np.full(len(features), -1) if self._origins is None else self._origins.of(features)
 
     # Reading other data in the same way, and resuming
 

@@ -98,6 +98,11 @@ class Block:
         """The weights of the rows, or None for all ones."""
         return self.rows.weight
 
+    @property
+    def offset(self) -> Array | None:
+        """What is added to the margins of the rows, or None if the data has no offsets."""
+        return self.rows.offset
+
     def cut(self, most: int) -> Iterator[Block]:
         """Yield the rows in blocks of at most `most` rows."""
         if len(self) <= most:

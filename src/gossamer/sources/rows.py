@@ -1,4 +1,4 @@
-"""Rows of data from arrays and files: CSR entries, labels or targets, weights."""
+"""Rows of data from arrays and files: CSR entries, labels or targets, weights, offsets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST = 1e70  # value of a feature that a learner accepts (core/online/learner
 
 @record
 class Rows:
-    """Some rows: CSR entries, y, and weights (None means all ones).
+    """Some rows: CSR entries, y, weights (None means all ones), and offsets of the scores (None means zeros).
 
     Row i is entries begins[i] … ends[i] − 1, so rows are chosen and reordered without moving their entries. From a
     source, y holds labels, or is None if there are none; learners read coded targets, float64, n × targets.
@@ -28,11 +28,14 @@ class Rows:
     value: Array  # float32 or float64, finite
     y: Any
     weight: Array | None = None  # float64
+    offset: Array | None = None  # float64, added to the margins; None means all zeros
 
     @staticmethod
-    def of(starts: Array, index: Array, value: Array, y: Any, weight: Array | None = None) -> Rows:
+    def of(
+        starts: Array, index: Array, value: Array, y: Any, weight: Array | None = None, offset: Array | None = None
+    ) -> Rows:
         """Return rows whose entries follow each other; `starts` has the begin of every row and the end of the last."""
-        return Rows(starts[:-1], starts[1:], index, value, y, weight)
+        return Rows(starts[:-1], starts[1:], index, value, y, weight, offset)
 
     def __len__(self) -> int:
         return len(self.begins)
@@ -41,12 +44,14 @@ class Rows:
         """Return some of the rows, or all in another order."""
         y = None if self.y is None else self.y.take(which, axis=0)
         weight = None if self.weight is None else self.weight.take(which)
-        return Rows(self.begins.take(which), self.ends.take(which), self.index, self.value, y, weight)
+        offset = None if self.offset is None else self.offset.take(which)
+        return Rows(self.begins.take(which), self.ends.take(which), self.index, self.value, y, weight, offset)
 
     def __getitem__(self, which: slice) -> Rows:
         y = None if self.y is None else self.y[which]
         weight = None if self.weight is None else self.weight[which]
-        return Rows(self.begins[which], self.ends[which], self.index, self.value, y, weight)
+        offset = None if self.offset is None else self.offset[which]
+        return Rows(self.begins[which], self.ends[which], self.index, self.value, y, weight, offset)
 
     def without_zero_weights(self) -> Rows:
         """Return the rows with a positive weight."""
@@ -85,14 +90,14 @@ class Rows:
         """Return these rows followed by the others, compact."""
         first, second = self.compact(), other.compact()
         moved = len(first.index)
-        ones = [np.ones(len(r)) if r.weight is None else r.weight for r in (first, second)]
         return Rows(
             np.concatenate([first.begins, second.begins + moved]),
             np.concatenate([first.ends, second.ends + moved]),
             np.concatenate([first.index, second.index]),
             np.concatenate([first.value, second.value]),
             np.concatenate([first.y, second.y]),
-            None if first.weight is None and second.weight is None else np.concatenate(ones),
+            _joined(first, second, "weight", 1.0),
+            _joined(first, second, "offset", 0.0),
         )
 
     def renumbered(self) -> tuple[Rows, Array]:
@@ -112,7 +117,10 @@ class Rows:
         if _core.valid_entries(self.index, self.value, features):
             return
         if not _core.all_finite(self.value):
-            raise ValueError("Input X contains NaN or infinity.")
+            bad = int(np.flatnonzero(~np.isfinite(self.value))[0])
+            row = np.flatnonzero((self.begins <= bad) & (bad < self.ends))
+            where = f": its row {row[0]}, column {self.index[bad]}, is {self.value[bad]}" if len(row) else ""
+            raise ValueError(f"Input X contains NaN or infinity{where}.")
         raise ValueError(f"X is not a valid CSR matrix: indices must lie in 0 … {features - 1}.")
 
     def check_size(self) -> None:
@@ -131,7 +139,17 @@ class Rows:
 
     def teach(self, learner: Any, steps: Array, loss: Any) -> None:
         """Teach a learner the rows, in their order."""
-        learner.learn(self.begins, self.ends, self.index, self.value, self.y, self.weight, steps, loss)
+        rows = self.begins, self.ends, self.index, self.value, self.y, self.weight
+        learner.learn(*rows, steps, loss, self.offset)
+
+
+def _joined(first: Rows, second: Rows, name: str, otherwise: float) -> Array | None:
+    """Return the weights or offsets of two records of rows, or None if neither has any."""
+    both = [getattr(rows, name) for rows in (first, second)]
+    if both[0] is None and both[1] is None:
+        return None
+    lengths = len(first), len(second)
+    return np.concatenate([np.full(n, otherwise) if v is None else v for v, n in zip(both, lengths, strict=True)])
 
 
 def csr_arrays(X: Any) -> tuple[Array, Array, Array, Array]:

@@ -1,167 +1,184 @@
-"""Data frames (pandas, polars, Arrow) and files of columns (Parquet, Arrow, Feather)."""
+"""Tables in columns: data frames, whatever speaks the Arrow stream protocol, and files (Parquet, Arrow, Feather)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from decimal import Decimal
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
+from gossamer import _core
 from gossamer.registry import record
 from gossamer.sources import files
-from gossamer.sources.base import Source
 from gossamer.sources.blocks import ROWS, BadRow, Block, Position, ReadError
-from gossamer.sources.columns import Columns, holds_numbers, refuse_doubles
+from gossamer.sources.columns import refuse_doubles
+from gossamer.sources.roles import LOOK, plain_cell
 from gossamer.sources.rows import Rows
-from gossamer.validation import Array
+from gossamer.sources.tabular import Tabular
 
-REAL = (int, float, np.number, Decimal)
+SLICE = 8 * ROWS  # rows of a pandas frame that are converted at once
+QUERIES = ("fetch_record_batch", "fetch_arrow")  # of a DuckDB connection, of an ADBC cursor
 
 
 @record
 class Batch:
-    """Some rows of a table as arrays by name."""
+    """Some rows of a table."""
 
-    arrays: dict[str, Array]
+    rows: Any  # `_core.RecordBatch`
     path: str  # the name of the table in messages
     first: int  # rows of this table before these
     share: float  # fraction of all tables read so far, 0 if unknown
 
-    def __len__(self) -> int:
-        return len(next(iter(self.arrays.values()))) if self.arrays else 0
 
+class Table(Tabular):
+    """A table in columns. Batches are encoded as they come, and never held all at once; see `Columns`."""
 
-class Frame(Source):
-    """A data frame: an object with `columns`, `len`, and columns that convert to arrays. See `Columns`."""
-
-    def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **columns: Any) -> None:
+    def __init__(self, data: Any, *, need_labels: bool = True, on_error: Any = "stop", **options: Any) -> None:
         super().__init__(on_error)
         self.need_labels = need_labels
-        self.names = self.columns = Columns(**columns)
+        self.paths = files.expanded(data) if isinstance(data, (str, list)) else None
+        if self.paths and not all(files.rereadable(path) for path in self.paths):
+            raise ValueError("Parquet and Arrow files cannot be read from a pipe.")
+        for name in ("max_features", "block"):  # options of all files, which text needs
+            options.pop(name, None)
+        self._tabulate(options)
         self.data = data
+        self.rereadable = bool(self.paths) or hasattr(data, "__len__") or hasattr(data, "num_rows")
+        self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, 2**31 - 1)
+        self._mixed: set[str] = set()  # columns whose type says nothing
+        self._waiting: Iterator[Batch] | None = None  # of a table that is read once: from its beginning on
 
-    def _batches(self, start: int) -> Iterator[Batch]:
-        """Yield the rows from row number `start` on."""
-        data, total = self.data, len(self.data)
-        names = [str(name) for name in data.columns]
-        refuse_doubles(names, "the data frame")
-        if hasattr(data, "to_pandas") and not hasattr(data, "iloc"):  # polars
-            whole = {str(name): data[name] for name in data.columns}
-        else:
-            whole = dict(zip(names, (data.iloc[:, j] for j in range(len(names))), strict=True))
-        for begin in range(start, total, ROWS):
-            part = slice(begin, min(begin + ROWS, total))
-            arrays = {name: np.asarray(column[part]) for name, column in whole.items()}
-            yield Batch(arrays, "the data frame", begin, part.stop / total)
+    def _peek(self) -> None:
+        """Look at the first rows."""
+        kept: list[Batch] = []
+        rows: list[list[Any]] = []
+        fields: list[tuple[str, str]] = []
+        batches = self._batches()
+        for batch in batches:
+            kept.append(batch)
+            fields = fields or batch.rows.fields
+            rows += [batch.rows.cells(i) for i in range(min(len(batch.rows), LOOK - len(rows)))]
+            if len(rows) >= LOOK:
+                break
+        if not self.rereadable:
+            self._waiting = _chained(kept, batches)
+        if kept:
+            names = [name for name, _ in fields]
+            refuse_doubles(names, kept[0].path)
+            cells = [[plain_cell(value) for value in column] for column in zip(*rows, strict=True)]
+            types = {name: kind for name, kind in fields if name not in self._mixed}
+            self._look(names, cells, types, kept[0].path)
+
+    def _type_of_labels(self, filled: list[str], kind: str | None) -> str:
+        if kind == "moment":
+            raise ReadError(f"The target {self.columns.target!r} holds dates or times; a number or a class is needed.")
+        return super()._type_of_labels(filled, kind)
 
     def _read(self, start: Position) -> Iterator[Block]:
-        at = start.rows
-        for batch in self._batches(start.rows):
-            at += len(batch)
-            yield self._rows(batch, Position(0, 0, 0, at))
+        self.settle()
+        if self._names is None:
+            return
+        batches = self._waiting if not self.rereadable else self._batches()
+        if batches is None:
+            raise ReadError("This table can be read only once; pass a table that is held in memory, or make it again.")
+        self._waiting = None
+        plan = self.columns.plan(self._names, self._text_target)
+        done = 0
+        for batch in batches:
+            if [name for name, _ in batch.rows.fields] != self._names:
+                raise ReadError(f"{batch.path}: the columns are not those of the first table.")
+            count = len(batch.rows)
+            for begin in range(max(start.rows - done, 0), count, ROWS):
+                end = min(begin + ROWS, count)
+                encoded = batch.rows.encode(
+                    plan, self.columns.values.table, self.classes, self.limits, begin, end
+                ).arrays()
+                yield self._made(encoded, batch, Position(0, 0, 0, done + end))
+            done += count
 
-    def _rows(self, batch: Batch, end: Position) -> Block:
-        plan, arrays = self.columns, batch.arrays
-        if plan.numbers is None or batch.first == 0:
-            plan.settle(
-                list(arrays), lambda name: _is_number(name, arrays[name], batch.path), self.need_labels, batch.path
-            )
-            if plan.target in arrays and self.need_labels:
-                _refuse_dates(str(plan.target), arrays[plan.target], batch.path)
-        wrong: dict[int, tuple[str, str]] = {}  # by row: the first invalid column, and why
-
-        def numbers(name: str) -> Array:
-            x, reasons = _floats(arrays[name])
-            for i, why in reasons.items():
-                wrong.setdefault(i, (name, why))
-            return x
-
-        parts = []
-        for feature, name in enumerate(plan.numbers or []):
-            x = numbers(name)
-            rows = np.flatnonzero(~np.isnan(x) & (x != 0))
-            parts.append((rows, np.full(len(rows), feature, np.int32), x[rows]))
-        parts += [self._categories(name, arrays[name]) for name in plan.categories]
-        starts, index, value = _csr(len(batch), parts)
-        label = weight = None
-        if plan.target in arrays:
-            label, missing = self._labels(arrays[plan.target], lambda: numbers(str(plan.target)))
-            wrong = {int(i): (str(plan.target), "the row has no label") for i in missing} | wrong
-        if plan.weight in arrays:
-            weight = numbers(str(plan.weight))
-            negative = np.flatnonzero(~(weight >= 0))
-            wrong = {int(i): (str(plan.weight), "a number ≥ 0 is needed") for i in negative} | wrong
-        width = plan.width(int(index.max(initial=-1)) + 1)
-        block = Block(Rows.of(starts, index, value, label, weight), width, end, batch.share)
-        if not wrong:
-            return block
-        good = np.setdiff1d(np.arange(len(batch)), list(wrong))
-        bad = (
-            BadRow(batch.path, batch.first + i + 1, wrong[i][0], wrong[i][1], _shown(arrays, i)) for i in sorted(wrong)
+    def _made(self, got: dict[str, Any], batch: Batch, end: Position) -> Block:
+        rows = Rows.of(
+            got["starts"], got["index"], got["value"], self._labels(got["label"]), got["weight"], got["offset"]
         )
-        return replace(block.taken(good), bad=tuple(bad))
+        bad = tuple(self._bad_row(batch, *line[:3]) for line in got["bad"])
+        return Block(rows, self.columns.width(got["width"]), end, batch.share, bad=bad)
 
-    def _categories(self, name: str, column: Array) -> tuple[Array, Array, Array]:
-        plan = self.columns
-        there = np.array([not _missing(v) for v in column.tolist()], bool)
-        words = np.array([_word(v) for v in column[there].tolist()], dtype=object)
-        different, inverse = np.unique(words.astype(str), return_inverse=True)
-        numbers = np.array([plan.first + plan.values.number(f"{name}={word}") for word in different], np.int32)
-        rows = np.flatnonzero(there)
-        return rows, numbers[inverse] if len(rows) else np.empty(0, np.int32), np.ones(len(rows))
-
-    def _labels(self, label: Array, numbers: Callable[[], Array]) -> tuple[Array, Array]:
-        """Return the labels, and the rows that lack a label they need."""
-        none = np.empty(0, np.int64)
-        if label.dtype.kind in "biu":
-            return label, none
-        missing = np.flatnonzero([_missing(v) for v in label.tolist()])
-        if len(missing) and not self.need_labels:
-            return np.full(len(label), np.nan), none
-        return numbers() if label.dtype.kind == "f" else label.astype(str), missing
+    def _bad_row(self, batch: Batch, row: int, column: int, reason: str) -> BadRow:
+        assert self._names is not None
+        cells = batch.rows.cells(row - 1)
+        name = str(self.columns.target) if reason == "the row has no label" else self._names[column - 1]
+        if reason.startswith(("a number", "the number", "a date")):
+            reason = self._explained(reason, name, str(cells[column - 1]))
+        shown = json.dumps(dict(zip(self._names, cells, strict=True)), ensure_ascii=False)
+        return BadRow(batch.path, batch.first + row, name, reason, shown.encode("utf-8", "replace"))
 
     def settings(self) -> dict[str, Any]:
-        return self.columns.settings()
+        return ({"format": "arrow"} if self.paths else {}) | self.columns.settings()
 
+    # Batches
 
-class Arrow(Frame):
-    """Arrow tables, and files of columns: Parquet, Arrow IPC, Feather."""
+    def _batches(self) -> Iterator[Batch]:
+        if self.paths:
+            yield from self._of_files(self.paths)
+        elif _is_pandas(self.data):
+            yield from self._of_pandas()
+        else:
+            yield from self._of_stream()
 
-    def __init__(self, data: Any, **options: Any) -> None:
-        paths = files.expanded(data) if isinstance(data, (str, list)) else None
-        options = {name: value for name, value in options.items() if name not in ("max_features", "block")}
-        super().__init__(paths or data, **options)
-        self.paths = paths
-        if paths and not all(files.rereadable(path) for path in paths):
-            raise ValueError("Parquet and Arrow files cannot be read from a pipe.")
-
-    def _batches(self, start: int) -> Iterator[Batch]:
-        done, first, path = 0, 0, None
-        for batch, where, share in self._record_batches():
-            first, path = (first, path) if path == where else (0, where)
-            rows = batch.num_rows
-            for begin in range(max(start - done, 0), rows, ROWS):
-                yield Batch(_arrays(batch.slice(begin, ROWS), where), where, first + begin, share)
-            done, first = done + rows, first + rows
-
-    def _record_batches(self) -> Iterator[tuple[Any, str, float]]:
+    def _of_files(self, paths: list[str]) -> Iterator[Batch]:
         arrow = _pyarrow()
-        if self.paths is None:
-            for batch in self.data.to_batches():
-                yield batch, "the table", 0.0
-            return
-        for number, path in enumerate(self.paths):
+        for number, path in enumerate(paths):
+            first = 0
             try:
                 for batch, share in _file_batches(arrow, path):
-                    yield batch, path, (number + share) / len(self.paths)
+                    yield Batch(_imported(batch, path), path, first, (number + share) / len(paths))
+                    first += batch.num_rows
             except (arrow.ArrowException, OSError) as error:
                 raise ReadError(f"{path}: {error}") from None
 
-    def settings(self) -> dict[str, Any]:
-        return ({"format": "arrow"} if self.paths else {}) | super().settings()
+    def _of_pandas(self) -> Iterator[Batch]:
+        total, names = len(self.data), [str(name) for name in self.data.columns]
+        refuse_doubles(names, "the data frame")
+        for first in range(0, max(total, 1), SLICE):
+            part = self.data.iloc[first : first + SLICE]
+            table = _arrow_table(_pyarrow(), part, names, self._mixed)
+            for batch in table.combine_chunks().to_batches():
+                yield Batch(_imported(batch, "the data frame"), "the data frame", first, (first + len(part)) / total)
+
+    def _of_stream(self) -> Iterator[Batch]:
+        data = self.data
+        for query in QUERIES:
+            if not hasattr(data, "__arrow_c_stream__") and hasattr(data, query):
+                data = getattr(data, query)()
+        where, first = "the table", 0
+        total = len(data) if hasattr(data, "__len__") else 0
+        stream = _core.RecordStream(data.__arrow_c_stream__())
+        refuse_doubles([name for name, _ in stream.fields], where)
+        while (batch := _next(stream)) is not None:
+            share = (first + len(batch)) / total if total else 0.0
+            yield Batch(batch, where, first, share)
+            first += len(batch)
+
+
+def _is_pandas(data: Any) -> bool:
+    return hasattr(data, "iloc") and hasattr(data, "columns")
+
+
+def _chained(first: list[Batch], rest: Iterator[Batch]) -> Iterator[Batch]:
+    while first:
+        yield first.pop(0)
+    yield from rest
+
+
+def _next(stream: Any) -> Any:
+    try:
+        return stream.next()
+    except RuntimeError as error:
+        raise ReadError(f"the table: {error}") from None
+
+
+def _imported(batch: Any, where: str) -> Any:
+    refuse_doubles(batch.schema.names, where)
+    return _core.RecordBatch(*batch.__arrow_c_array__())
 
 
 def _pyarrow() -> Any:
@@ -194,70 +211,14 @@ def _file_batches(arrow: Any, path: str) -> Iterator[tuple[Any, float]]:
                 yield batch, 0.0
 
 
-def _arrays(batch: Any, where: str) -> dict[str, Array]:
-    """Return the columns of a record batch; missing numbers become NaN, other columns hold objects."""
-    refuse_doubles(batch.schema.names, where)
-    return {name: batch.column(j).to_numpy(zero_copy_only=False) for j, name in enumerate(batch.schema.names)}
-
-
-def _csr(n: int, parts: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
-    """Return CSR arrays from entries (row, feature, value); duplicates are added up."""
-    if not parts:
-        return np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.empty(0)
-    row, index, value = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((index, row))
-    row, index, value = row[order], index[order], value[order]
-    new = np.ones(len(row), bool)
-    new[1:] = (row[1:] != row[:-1]) | (index[1:] != index[:-1])
-    if not new.all():
-        value = np.add.reduceat(value, np.flatnonzero(new))
-        row, index = row[new], index[new]
-    starts = np.searchsorted(row, np.arange(n + 1)).astype(np.int64)
-    return starts, np.ascontiguousarray(index, np.int32), np.ascontiguousarray(value, np.float64)
-
-
-def _is_number(name: str, column: Array, where: str) -> bool:
-    """Return whether a column holds numbers; objects decide as the cells of a text do."""
-    _refuse_dates(name, column, where)
-    if column.dtype.kind != "O":
-        return column.dtype.kind in "biuf"
-    values = [value for value in column[:1000].tolist() if not _missing(value)]
-    others = [str(value) for value in values if not isinstance(value, REAL) or isinstance(value, bool)]
-    return bool(values) and holds_numbers(name, len(values) - len(others), others, where)
-
-
-def _refuse_dates(name: str, column: Array, where: str) -> None:
-    if column.dtype.kind in "Mm":
-        raise ReadError(
-            f"{where}: column {name!r} holds dates or times ({column.dtype}). Convert it to numbers first, name it in "
-            "categories (--categories) to make each date a category, or leave it out by ignore (--ignore)."
-        )
-
-
-def _missing(value: Any) -> bool:
-    return value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _word(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _floats(column: Array) -> tuple[Array, dict[int, str]]:
-    """Return the numbers of a column, NaN where a value is missing, and the errors by row."""
-    wrong = {}
-    if column.dtype.kind in "biuf":
-        x = column.astype(np.float64)
-    else:
-        x = np.full(len(column), np.nan)
-        for i, value in enumerate(column.tolist()):
-            if isinstance(value, REAL):
-                x[i] = value
-            elif not _missing(value):
-                wrong[i] = f"a number is needed; {value!r} was given"
-    return x, wrong | {int(i): "the number is not finite" for i in np.flatnonzero(np.isinf(x))}
-
-
-def _shown(arrays: dict[str, Array], row: int) -> bytes:
-    """Return a row as a line of JSON."""
-    values = {name: column[row : row + 1].tolist()[0] for name, column in arrays.items()}
-    return json.dumps(values, ensure_ascii=False, default=str).encode("utf-8", "replace")
+def _arrow_table(arrow: Any, frame: Any, names: list[str], mixed: set[str]) -> Any:
+    """Return some rows of a pandas frame as an Arrow table; columns of mixed objects become strings."""
+    arrays = []
+    for j in range(len(names)):
+        column = frame.iloc[:, j]
+        try:
+            arrays.append(arrow.array(column, from_pandas=True))
+        except (arrow.ArrowException, TypeError, ValueError):
+            mixed.add(names[j])
+            arrays.append(arrow.array(column.astype(object).map(str, na_action="ignore"), from_pandas=True))
+    return arrow.Table.from_arrays(arrays, names=names)

@@ -49,6 +49,10 @@ class TextSource(Source):
         """Look at the first text of a file; return how many bytes come before the rows."""
         return 0
 
+    def _enough(self, text: bytes) -> bool:
+        """Return whether the first text of a file is all that `_preamble` looks at."""
+        return True
+
     def _labels(self, label: Array) -> Array | None:
         """Return the labels of a block, or None if there are none."""
         import numpy as np
@@ -79,6 +83,8 @@ class TextSource(Source):
                     return None
                 while b"\n" not in head and len(head) <= LONGEST and (more := file.read(len(head))):
                     head += more
+                while not self._enough(head) and (more := file.read(len(head))):
+                    head += more
                 begin = min(self._preamble(head if b"\n" in head else head + b"\n", file.path), len(head))
             if self._parser is None:
                 self._parser = self._make_parser()
@@ -100,7 +106,9 @@ class TextSource(Source):
 
         got, text = read.rows.arrays(), read.text or b""
         return Block(
-            Rows.of(got["starts"], got["index"], got["value"], self._labels(got["label"]), got["weight"]),
+            Rows.of(
+                got["starts"], got["index"], got["value"], self._labels(got["label"]), got["weight"], got["offset"]
+            ),
             self._width(got["width"]),
             read.end,
             read.share,

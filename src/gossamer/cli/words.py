@@ -1,0 +1,124 @@
+"""Words for people: the nearest name, flags instead of Python's options, and lines that fit the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+WIDTH = 80  # columns where there is no terminal
+
+
+class UsageError(ValueError):
+    """The command itself is wrong: an unknown part, invalid settings, or options that contradict each other."""
+
+
+@contextlib.contextmanager
+def usage() -> Iterator[None]:
+    """Say that what is wrong in this block is the command, not data or a model."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """Return the name that a misspelt word resembles, or None."""
+    import difflib  # loads slowly, and is seldom needed
+
+    return next(iter(difflib.get_close_matches(word, list(names), n=1, cutoff=0.6)), None)
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """Return a question about a misspelt word, or nothing.
+
+    >>> did_you_mean("--alhpa", ["--alpha", "--path"])
+    ' Did you mean --alpha?'
+    """
+    near = nearest(word, names)
+    return "" if near is None else f" Did you mean {near}?"
+
+
+def with_flags(words: str, flags: dict[str, str]) -> str:
+    """Return a message with the flags of the command line in place of Python's options; `flags` maps one to the other.
+
+    >>> flags = {"format": "--format", "on_error": "--on-error", "missing": "--missing"}
+    >>> with_flags("Give it by format=, or use on_error='skip' (--on-error skip).", flags)
+    'Give it by --format, or use --on-error skip.'
+    >>> with_flags("It stands for a missing value (missing=['-9'], --missing), or ignore (--ignore) it.", flags)
+    'It stands for a missing value (--missing -9), or --ignore it.'
+    >>> with_flags("roles={'zip': 'category'} makes it one.", {})
+    '--category zip makes it one.'
+    """
+    words = re.sub(r"\broles=\{'([^']*)': '(\w+)'\}", r"--\2 \1", words)
+    words = re.sub(r"\broles \((--[^)]*)\)", r"\1", words)
+    words = re.sub(r"\b(\w+) \(--([\w-]+)( \w+)?\)", _doubled, words)
+    if flags:
+        names = "|".join(sorted(map(re.escape, flags), key=len, reverse=True))
+        value = r"\['([^']*)'\]|'([^']*)'|([\w.]+)"
+        option = rf"(?<![\w'-])({names})=(?:{value})?(?: \(--[^)]*\))?"
+        words = re.sub(option, lambda m: " ".join([flags[m[1]], *filter(None, m.groups()[1:])]), words)
+    return re.sub(r"(--[\w-]+)((?: [^\s,()]+)?), \1\b", r"\1\2", words)
+
+
+def _doubled(found: re.Match[str]) -> str:
+    """Return only the flag where an option stands before it in Python's spelling."""
+    word, flag, value = found[1], found[2], found[3] or ""
+    return f"--{flag}{value}" if flag.replace("-", "_") == word else found[0]
+
+
+def columns(stream: int = 2) -> int:
+    """Return the width of the terminal of standard output (1) or standard error (2)."""
+    try:
+        return int(os.environ.get("COLUMNS", 0)) or os.get_terminal_size(stream).columns
+    except (ValueError, OSError):  # not a number; not a terminal
+        return WIDTH
+
+
+def wrapped(lines: Iterable[str], stream: Any, indent: int) -> Iterator[str]:
+    """Yield lines that are wrapped where the terminal ends; a file or a pipe gets them as they are."""
+    if not stream.isatty():
+        yield from lines
+        return
+    import textwrap
+
+    width = max(columns(1 if stream is sys.stdout else 2), 2 * indent)
+    for line in lines:
+        yield from textwrap.wrap(line, width, subsequent_indent=" " * indent, drop_whitespace=True) or [""]
+
+
+def printable(words: str) -> str:
+    """Return words with escapes in place of characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in words.
+
+    >>> size(620), size(2_048), size(3_500_000)
+    ('620 bytes', '2 kB', '3.5 MB')
+    """
+    if count < 1000:
+        return f"{count} bytes"
+    return f"{count / 1e3:.0f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
+
+
+def percent(share: Any) -> str:
+    """Return a share in percent, with three digits.
+
+    >>> percent(0.0019), percent(0.375), percent(0.0)
+    ('0.19%', '37.5%', '0%')
+    """
+    return f"{100 * share:.3g}%" if share == 0 or share >= 0.0995 else f"{100 * share:.2g}%"
+
+
+def short(value: float) -> str:
+    """Return a loss with five digits.
+
+    >>> short(0.4334182), short(20246.66926), short(12.5)
+    ('0.43342', '20,247', '12.5')
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.5g}"

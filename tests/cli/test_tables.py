@@ -1,0 +1,245 @@
+"""Raw tables at the command line: a table of what is given → what must be said, and how the command ends."""
+
+import json
+import math
+import random
+
+import pytest
+
+import gossamer as gs
+from gossamer.cli import arguments as cli
+
+
+def table(header, row, rows=400, seed=0):
+    """Return the text of a table whose rows come from a function of a source of random numbers and the row's number."""
+    draw = random.Random(seed)
+    return "\n".join([header, *(",".join(map(str, row(draw, i))) for i in range(rows))]) + "\n"
+
+
+def price(draw, i):
+    x, city = draw.gauss(50, 10), draw.choice(["Rome", "Oslo", "Lyon"])
+    return x, city, round(3 * x + {"Rome": 40}.get(city, 0) + draw.gauss(0, 5), 2)
+
+
+def gaps(draw, i):
+    x, y = draw.gauss(0, 1), draw.gauss(0, 1)
+    cell = draw.choice(["NA", "?", "-", "null", "N/A", ""]) if draw.random() < 0.1 else f"{x:.3f}"
+    return cell, f"{y:.3f}", "yes" if x + y > 0 else "no"
+
+
+def late(draw, i):
+    x = draw.gauss(0, 1)
+    return "NA" if i == 1150 else f"{x:.3f}", int(x > 0)
+
+
+def ordered(draw, i):
+    y = int(i >= 200)
+    return draw.gauss(y, 1), draw.gauss(0, 1), y
+
+
+def identified(draw, i):
+    x = draw.gauss(0, 1)
+    return f"u{10_000 + 3 * i}", f"{x:.3f}", int(x + draw.gauss(0, 1) > 0)
+
+
+def leaking(draw, i):
+    y = draw.random() < 0.4
+    return draw.gauss(y, 1), "closed" if y else "open", "won" if y else "lost"
+
+
+def constant(draw, i):
+    x = draw.gauss(0, 1)
+    return 7, f"{x:.3f}", int(x > 0)
+
+
+def review(draw, i):
+    good = draw.random() < 0.5
+    words = draw.choices(["the", "a", "film", "plot", "it", "was", "and", "with"], k=8)
+    words[draw.randrange(8)] = draw.choice(["great", "superb"] if good else ["awful", "boring"])
+    return " ".join(words), "up" if good else "down"
+
+
+def dated(draw, i):
+    month, day = draw.randrange(1, 13), draw.randrange(1, 29)
+    return f"2024-{month:02}-{day:02}", f"{draw.gauss(10 * (month > 6), 2):.2f}"
+
+
+def visits(draw, i):
+    x = draw.gauss(0, 0.7)
+    mean, count, left = math.exp(1 + x), 0, draw.random()
+    share = math.exp(-mean)
+    while left > share:
+        left, count = left - share, count + 1
+        share *= mean / count
+    return f"{x:.3f}", count
+
+
+def flower(draw, i):
+    kind = draw.randrange(3)
+    return f"{draw.gauss(kind, 0.5):.2f}", f"{draw.gauss(-kind, 0.5):.2f}", ["setosa", "versicolor", "virginica"][kind]
+
+
+def coded(draw, i):
+    kind = draw.choice([1005, 1010, 20596, 31001])
+    return kind, f"{draw.gauss(0, 1):.2f}", int((kind in (1010, 31001)) ^ (draw.random() < 0.1))
+
+
+def noise(draw, i):
+    return f"{draw.gauss(0, 1):.2f}", f"{draw.gauss(0, 1):.2f}", int(draw.random() < 0.3)
+
+
+def coded_gap(draw, i):
+    x = draw.gauss(20, 5)
+    return -99 if draw.random() < 0.2 else f"{x:.1f}", f"{x + draw.gauss(0, 1):.2f}"
+
+
+def labelled(draw, i):
+    kind = draw.randrange(40)
+    return f"{draw.gauss(kind, 0.3):.2f}", 1 + kind
+
+
+def measures(draw, i):
+    """Columns whose units differ by a factor of a million, and a target far from zero."""
+    a, b = draw.gauss(1000, 200), draw.gauss(0.003, 0.0005)
+    return f"{a:.1f}", f"{b:.6f}", f"{500 + 0.1 * a - 8000 * b + draw.gauss(0, 2):.2f}"
+
+
+PRICES = table("area,city,price", price)
+TRAIN = {  # the table, options, exit code, and what must be said
+    "numbers": (PRICES, "--target price", 0, ["different numbers", "regression (--loss squared)"]),
+    "numbers as classes": (
+        PRICES,
+        "--target price --loss logistic",
+        2,
+        ["'price' holds", "different numbers in 400 rows: that is regression", "Use --loss squared", "--classes"],
+    ),
+    "counts": (table("x,visits", visits), "--target visits", 0, ["counts, 0 …", "--loss poisson"]),
+    "counts as an amount": (table("x,visits", visits), "--target visits --loss squared", 0, ["R²"]),
+    "two words": (table("a,b,bought", gaps), "--target bought", 0, ["two classes: ", "--loss logistic", "AUC"]),
+    "three words": (table("a,b,kind", flower), "--target kind", 0, ["3 classes: ", "--loss multinomial"]),
+    "many labels": (table("x,y", labelled), "--loss multinomial", 0, ["error"]),
+    "gaps": (table("a,b,bought", gaps), "--target bought", 0, ["a       number", "b       number"]),
+    "a gap after the first rows": (table("a,y", late, 1200), "", 0, ["a       number"]),
+    "a code for gaps": (
+        table("age,pulse", coded_gap), "--target pulse --missing=-99", 0, ["age     number"]
+    ),
+    "sorted": (
+        table("a,b,y", ordered), "", 0,
+        ["warning: the labels come in runs (2 in ", "Train with --shuffle"],
+    ),
+    "an identifier": (table("user,x,y", identified), "", 0, ["user    ignore", "all different"]),
+    "an answer": (
+        table("x,status,result", leaking), "--target result", 0,
+        ["warning: column 'status' gives the answer away: each of its 2 values has one class", "--ignore status"],
+    ),
+    "an answer that is left out": (table("x,status,result", leaking), "--target result --ignore status", 0, ["given"]),
+    "a constant": (table("k,x,y", constant), "", 0, ["warning: column 'k' is constant: 7"]),
+    "text": (table("review,verdict", review), "--target verdict", 0, ["review   text", "error"]),
+    "dates": (table("day,sales", dated), "--target sales", 0, ["day     date", "2024-01-"]),
+    "codes": (table("place_id,x,y", coded), "", 0, ["place_id  category", "codes with 4 levels"]),
+    "nothing to learn": (table("a,b,y", noise), "", 0, ["warning: nothing was learned: no feature has a weight"]),
+    "a wrong name": (PRICES, "--target price --ignore ctiy", 1, ["no column 'ctiy'", "'city'"]),
+    "a wrong target": (PRICES, "--target prize", 1, ["no column 'prize'", "'price'"]),
+    "no target": (PRICES, "", 1, ["which column is the target?", "--target", "area, city, price"]),
+    "one class": ("x,y\n" + "1,0\n2,0\n" * 50, "", 1, ["All labels are 0"]),
+    "no rows": ("x,y\n", "", 1, ["no rows"]),
+    "nothing at all": ("", "", 1, ["no rows"]),
+    "a word among numbers": (
+        PRICES.replace("\n", "\nmany,Rome,3.5\n", 2), "--target price", 1, ["column 'area'", "'many' was found"]
+    ),
+    "semicolons": (PRICES.replace(",", ";"), "--target price", 0, ["city    category", "regression"]),
+    "a byte order mark": ("\ufeff" + PRICES, "--target price", 0, ["area    number"]),
+    "units": (table("a,b,y", measures), "", 0, ["R² 0.9"]),
+    "interactions": (table("a,b,kind", flower), "--target kind --category a --interact a:b", 0, ["a       category"]),
+}  # fmt: skip
+
+
+def trained(folder, monkeypatch, text, options, holdout="0.25"):
+    monkeypatch.chdir(folder)
+    (folder / "data.csv").write_text(text, encoding="utf-8")
+    return cli.main(["train", "data.csv", *options.split(), "--holdout", holdout])
+
+
+@pytest.mark.parametrize(("text", "options", "code", "words"), TRAIN.values(), ids=TRAIN)
+def test_train(tmp_path, monkeypatch, capsys, text, options, code, words):
+    assert trained(tmp_path, monkeypatch, text, options) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    for word in words:
+        assert word in said.err
+    assert (tmp_path / "data.gsm").exists() == (code == 0)
+
+
+GOOD = ["numbers", "counts", "two words", "three words", "text", "dates", "codes", "units"]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_the_first_command_makes_a_sound_model(tmp_path, monkeypatch, capsys, name):
+    """Nothing is said against it, and it is much better than the model without features."""
+    text, options, _, _ = TRAIN[name]
+    assert trained(tmp_path, monkeypatch, text, options) == 0
+    assert "warning" not in capsys.readouterr().err
+    test = gs.load("data.gsm").facts["holdout"]
+    if "r2" in test:
+        assert test["r2"] > 0.5
+        assert test["rmse"] < 0.7 * test["constant_rmse"]
+    else:
+        assert test["error"] < 0.6 * test["constant_error"]
+
+
+@pytest.mark.parametrize("name", TRAIN)
+def test_look_and_train_read_alike(tmp_path, monkeypatch, capsys, name):
+    text, options, code, _ = TRAIN[name]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text(text, encoding="utf-8")
+    given = [word for word in options.split() if word not in ("--loss", "logistic", "squared", "multinomial")]
+    looked = cli.main(["look", "data.csv", *given])
+    shown = capsys.readouterr()
+    if code == 0:
+        assert looked == 0
+        assert shown.err == ""
+        cli.main(["train", "data.csv", *options.split()])
+        begin = [line for line in shown.out.splitlines() if not line.startswith(("rows: ", "warning: "))]
+        assert capsys.readouterr().err.splitlines()[: len(begin)] == begin
+        cli.main(["look", "data.csv", *given, "--json"])
+        facts = json.loads(capsys.readouterr().out)
+        assert facts["rows"] == len(text.splitlines()) - 1
+        assert facts["target"]["loss"] in ("logistic", "multinomial", "poisson", "squared")
+
+
+@pytest.mark.parametrize("width", [40, 60, 100, 200])
+def test_the_table_fits_the_terminal(tmp_path, monkeypatch, capsys, width):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name in ("numbers", "text", "codes"):
+        (tmp_path / "data.csv").write_text(TRAIN[name][0])
+        assert cli.main(["look", "data.csv", *TRAIN[name][1].split()]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert max(len(line) for line in lines if line.startswith("  ")) <= width
+
+
+def test_units_do_not_matter(tmp_path, monkeypatch):
+    """Metres or millimetres: the same features, and weights a thousand times smaller."""
+    rows = [line.split(",") for line in PRICES.splitlines()]
+    scaled = "\n".join([",".join(rows[0])] + [f"{1024 * float(a)!r},{b},{c}" for a, b, c in rows[1:]]) + "\n"
+    answers = []
+    for text in (PRICES, scaled):
+        assert trained(tmp_path, monkeypatch, text, "--target price") == 0
+        answers.append(gs.load("data.gsm"))
+    one, other = answers
+    assert one.names == other.names
+    area = one.names.index("area")
+    assert one.value[area] == pytest.approx(1024 * other.value[area], rel=1e-9)
+    assert one.facts["holdout"]["r2"] == pytest.approx(other.facts["holdout"]["r2"], rel=1e-9)
+
+
+def test_the_numbers_of_the_end_are_those_of_the_model(tmp_path, monkeypatch, capsys):
+    assert trained(tmp_path, monkeypatch, table("a,b,bought", gaps), "--target bought --passes 3 --alpha 0.01") == 0
+    said = capsys.readouterr().err
+    facts = gs.load("data.gsm").facts
+    assert f"{facts['rows']} rows × 3 passes" in said
+    assert f"{facts['holdout']['rows']} held out" in said
+    assert facts["rows"] + facts["holdout"]["rows"] == 400
+    assert f"progressive loss {facts['progressive_loss']:.5f}, training loss {facts['training_loss']:.5f}" in said
+    assert trained(tmp_path, monkeypatch, table("a,b,bought", gaps), "--target bought --alpha 0.01") == 0
+    assert gs.load("data.gsm").facts["progressive_loss"] == facts["progressive_loss"]  # of the first pass, always

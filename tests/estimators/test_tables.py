@@ -1,0 +1,338 @@
+"""Tables, files and sources in every estimator: one content, one model, whatever the form, read again as before."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+import gossamer as gs
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+RNG = np.random.default_rng(1)
+N = 300
+CITIES = np.array(["Rome", "Oslo", "Bonn", "São Paulo"])
+
+
+def messy():
+    """Return a table of numbers, some missing, of categories, some missing, and of small whole numbers."""
+    size, rooms, city = RNG.normal(60, 20, N).round(3), RNG.integers(1, 6, N), RNG.choice(CITIES, N).astype(object)
+    price = 0.1 * size + rooms + 3 * (city == "Oslo") + RNG.normal(0, 0.3, N)
+    frame = pd.DataFrame({"size": size, "rooms": rooms, "city": city, "price": price.round(4)})
+    frame["dear"] = np.where(frame.price > frame.price.median(), "yes", "no")
+    frame.loc[::7, "size"] = np.nan
+    frame.loc[3::11, "city"] = None
+    return frame
+
+
+TABLE = messy()
+REGRESSORS = {
+    "online": gs.OnlineRegressor(alpha=1e-3),
+    "online, passes": gs.OnlineRegressor(alpha=1e-3, max_passes=3, method="fobos"),
+    "online, path": gs.OnlineRegressorCV(alphas=4),
+    "batch": gs.BatchRegressor(alpha=1e-2),
+    "batch, path": gs.BatchRegressorCV(alphas=6, cv=3),
+    "boosting": gs.BoostingRegressor(alpha=1e-2),
+    "boosting, stumps": gs.BoostingRegressor(alpha=1e-2, features="stumps", max_rounds=20),
+}
+CLASSIFIERS = {
+    "online": gs.OnlineClassifier(alpha=1e-3),
+    "online, one-hot": gs.OnlineClassifier(alpha=1e-3),
+    "online, path": gs.OnlineClassifierCV(alphas=4),
+    "batch": gs.BatchClassifier(alpha=1e-2),
+    "batch, path": gs.BatchClassifierCV(alphas=6, cv=3),
+    "boosting": gs.BoostingClassifier(alpha=1e-2),
+    "boosting, stumps": gs.BoostingClassifier(alpha=1e-2, features="stumps", max_rounds=20),
+}
+ALL = [("price", name) for name in REGRESSORS] + [("dear", name) for name in CLASSIFIERS]
+
+
+def new(case):
+    target, name = case
+    return clone((REGRESSORS if target == "price" else CLASSIFIERS)[name])
+
+
+def options(case):
+    target, name = case
+    other = "dear" if target == "price" else "price"
+    return {"target": target, "ignore": [other]} | ({"one_hot": True} if name == "online, one-hot" else {})
+
+
+def learned(estimator):
+    """Return the numbers that were learned."""
+    weights = estimator.weights_ if hasattr(estimator, "weights_") else estimator.coef_
+    return [
+        np.asarray(weights),
+        np.asarray(estimator.intercept_),
+        np.array(list(map(str, estimator.nonzero_features_))),
+    ]
+
+
+def predictions(estimator, data):
+    if hasattr(estimator, "classes_"):
+        return estimator.predict_proba(data)
+    return estimator.predict(data)
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory):
+    """Return functions that make the table in each form; some can be read only once."""
+    folder = tmp_path_factory.mktemp("tables")
+    table = pa.Table.from_pandas(TABLE, preserve_index=False)
+    TABLE.to_csv(folder / "table.csv", index=False)
+    parquet.write_table(table, folder / "table.parquet", row_group_size=70)
+    made = {
+        "pandas": lambda: TABLE,
+        "polars": lambda: pl.from_arrow(table),
+        "arrow": lambda: table,
+        "csv": lambda: folder / "table.csv",
+        "parquet": lambda: str(folder / "table.parquet"),
+        "arrow reader": lambda: table.to_reader(max_chunksize=50),
+    }
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.register("flats", table)
+    made["duckdb"] = lambda: connection.sql("select * from flats")
+    return made
+
+
+ONCE = ("arrow reader",)  # forms that cannot be read twice
+
+
+@pytest.mark.parametrize("case", ALL, ids=", ".join)
+def test_the_same_content_gives_the_same_model_in_every_form(case, forms):
+    expected = new(case).fit(TABLE, **options(case))
+    assert predictions(expected, TABLE).shape[0] == N
+    for form, make in forms.items():
+        if form in ONCE and getattr(expected, "max_passes", 1) > 1:
+            with pytest.raises(ValueError, match="only once"):
+                new(case).fit(make(), **options(case))
+            continue
+        classes = {"classes": ["no", "yes"]} if form in ONCE and "Online" in type(expected).__name__ else {}
+        classes = classes if case[0] == "dear" else {}
+        fitted = new(case).fit(make(), **options(case), **classes)
+        for one, other in zip(learned(fitted), learned(expected), strict=True):
+            assert_array_equal(one, other, err_msg=form)
+        assert_array_equal(predictions(expected, make()), predictions(expected, TABLE), err_msg=form)
+        assert expected.score(make()) == expected.score(TABLE)
+
+
+def test_several_files_are_one(tmp_path):
+    """Where the first rows of the first file tell as much as those of all: no number is missing."""
+    table = TABLE.dropna(subset="size")
+    paths = [str(tmp_path / f"part{i}.csv") for i in range(3)]
+    for path, part in zip(paths, np.array_split(np.arange(len(table)), 3), strict=True):
+        table.iloc[part].to_csv(path, index=False)
+    for case in ALL:
+        one, other = new(case).fit(paths, **options(case)), new(case).fit(table, **options(case))
+        assert_array_equal(learned(one)[0], learned(other)[0])
+        assert_array_equal(predictions(one, paths), predictions(other, table), err_msg=str(case))
+
+
+@pytest.mark.parametrize("case", ALL, ids=", ".join)
+def test_y_apart_is_a_target_in_the_table(case):
+    inside = new(case).fit(TABLE, **options(case))
+    features = TABLE.drop(columns=["price", "dear"])
+    more = {"one_hot": True} if case[1] == "online, one-hot" else {}
+    apart = new(case).fit(features, TABLE[case[0]], **more)
+    for one, other in zip(learned(apart), learned(inside), strict=True):
+        assert_array_equal(one, other)
+    assert_array_equal(predictions(apart, features), predictions(inside, TABLE))
+    assert apart.score(features, TABLE[case[0]]) == inside.score(TABLE)
+    with pytest.raises(ValueError, match="score needs y"):
+        apart.score(features)
+
+
+@pytest.mark.parametrize("case", ALL, ids=", ".join)
+def test_how_it_was_read_is_remembered(case, tmp_path, forms):
+    estimator = new(case).fit(TABLE, **options(case))
+    others = [pickle.loads(pickle.dumps(estimator)), copy.deepcopy(estimator)]
+    if hasattr(estimator, "sparsify"):
+        others.append(copy.deepcopy(estimator).sparsify())
+    if hasattr(estimator, "at"):
+        others.append(estimator.at())
+    for other in others:
+        assert_allclose(predictions(other, forms["csv"]()), predictions(estimator, TABLE), rtol=1e-12)
+        assert_array_equal(other.nonzero_features_, estimator.nonzero_features_)
+        assert_array_equal(other.predict(gs.source(TABLE)), estimator.predict(TABLE))
+    if "stumps" not in case[1]:
+        gs.save(estimator, tmp_path / "model.gsm")
+        model = gs.load(tmp_path / "model.gsm")
+        for make in forms.values():
+            assert_allclose(predictions_of(model, make()), predictions(estimator, TABLE), rtol=1e-12, atol=1e-13)
+
+
+def predictions_of(model, data):
+    return model.predict(data) if model.kind == "regression" else model.predict_proba(data)
+
+
+@pytest.mark.parametrize("case", ALL, ids=", ".join)
+def test_rows_of_other_data(case):
+    """Columns in another order, without the target, with levels that were not there; a column too few, or of words."""
+    estimator = new(case).fit(TABLE, **options(case))
+    turned = TABLE[["city", "rooms", "size"]]
+    assert_array_equal(predictions(estimator, turned), predictions(estimator, TABLE))
+    strange = TABLE.assign(city="Atlantis")
+    there = predictions(estimator, strange)
+    assert_array_equal(there, predictions(estimator, TABLE.assign(city="Lemuria")))
+    assert not np.array_equal(there, predictions(estimator, TABLE))
+    with pytest.raises(ValueError, match="'rooms'"):
+        estimator.predict(TABLE.drop(columns="rooms"))
+    with pytest.raises(ValueError, match="'size'"):
+        estimator.predict(TABLE.assign(size="large"))
+
+
+@pytest.mark.parametrize("case", ALL, ids=", ".join)
+def test_a_fit_that_fails_changes_nothing(case):
+    estimator = new(case).fit(TABLE, **options(case))
+    before = pickle.dumps(estimator)
+    with pytest.raises(ValueError, match="pricey"):
+        estimator.fit(TABLE, target="pricey")
+    with pytest.raises(ValueError, match=r"300 rows|more than"):
+        estimator.fit(TABLE.drop(columns=["price", "dear"]), TABLE[case[0]][:-1])
+    with pytest.raises(TypeError, match="colour"):
+        estimator.fit(TABLE, target=case[0], colour="blue")
+    other = "dear" if case[0] == "price" else "price"
+    with pytest.raises(ValueError, match=r"Classifier(CV)? learns classes"):
+        estimator.fit(TABLE, target=other)
+    assert pickle.dumps(estimator) == before
+
+
+@pytest.mark.parametrize("case", ALL, ids=", ".join)
+def test_a_matrix_after_a_table(case):
+    """What was remembered of the table is gone."""
+    X, y = RNG.standard_normal((80, 3)), RNG.standard_normal(80)
+    y = y if case[0] == "price" else (y > 0).astype(int)
+    again = new(case).fit(TABLE, **options(case))
+    if "online" in case[1]:
+        again.set_params(random_state=0)
+    once = clone(again)
+    for one, other in zip(learned(again.fit(X, y)), learned(once.fit(X, y)), strict=True):
+        assert_array_equal(one, other)
+    assert not hasattr(again, "source_settings_")
+    assert again.predict(X).shape == (80,)
+
+
+@pytest.mark.parametrize("case", ALL, ids=", ".join)
+def test_a_frame_of_numbers_with_y_apart_is_a_matrix(case):
+    numbers = pd.DataFrame({"rooms": TABLE.rooms, "price": RNG.standard_normal(N)})
+    y = TABLE.price if case[0] == "price" else TABLE.dear
+    estimator = new(case)
+    if "online" in case[1]:
+        estimator.set_params(random_state=0)
+    plain = clone(estimator).fit(numbers.to_numpy(), y)
+    named = estimator.fit(numbers, y)
+    assert_array_equal(learned(named)[0], learned(plain)[0])
+    assert named.feature_names_in_.tolist() == ["rooms", "price"]
+    assert not hasattr(named, "source_settings_")
+    by_source = named.decision_function if case[0] == "dear" else named.predict
+    assert_allclose(by_source(gs.source(numbers, need_labels=False)), by_source(numbers), rtol=1e-12)
+    with pytest.raises(ValueError, match="row 0, column 'rooms'"):
+        named.predict(numbers.astype(float).replace(numbers.rooms[0], np.nan))
+
+
+def test_names_of_features():
+    batch = gs.BatchRegressor(alpha=1e-3).fit(TABLE, target="price", ignore=["dear"])
+    assert {"size", "rooms", "city=Oslo"} <= set(batch.nonzero_features_)
+    assert set(batch.nonzero_features_) <= set(batch.feature_names_in_)
+    assert batch.n_features_in_ == len(batch.feature_names_in_) == batch.coef_.shape[0]
+    stumps = gs.BoostingRegressor(features="stumps", max_rounds=20).fit(TABLE, target="price", ignore=["dear"])
+    assert "city=Oslo > 0.5" in stumps.nonzero_features_
+
+
+# Online
+
+
+def test_one_table_is_many():
+    whole = gs.OnlineRegressor(alpha=1e-3).fit(TABLE, **options(("price", "online")))
+    parts = gs.OnlineRegressor(alpha=1e-3)
+    for begin in range(0, N, 45):
+        part = TABLE.iloc[begin : begin + 45]
+        settings = options(("price", "online")) if begin == 0 else {}
+        # the roles and the means are those of the first rows
+        parts.partial_fit(part, **settings)
+        parts = pickle.loads(pickle.dumps(parts))
+    assert parts.t_ == whole.t_ == N
+    named = dict(zip(parts.nonzero_features_, parts.coef_[np.flatnonzero(parts.coef_)], strict=True))
+    assert {"size", "rooms", "city=Oslo"} <= set(named)
+
+
+def test_exact_names_keep_their_numbers_from_table_to_table():
+    """The second table has its levels in another order, and new ones."""
+    first = pd.DataFrame({"city": ["Rome", "Oslo"] * 20, "y": [1.0, 2.0] * 20})
+    second = pd.DataFrame({"city": ["Bonn", "Oslo"] * 20, "y": [5.0, 2.0] * 20})
+    parts = gs.OnlineRegressor(alpha=0.0).partial_fit(first, target="y", one_hot=True).partial_fit(second)
+    both = gs.OnlineRegressor(alpha=0.0).fit(pd.concat([first, second]), target="y", one_hot=True)
+    assert parts.feature_names_in_.tolist() == both.feature_names_in_.tolist()
+    whole = gs.OnlineRegressor(alpha=0.0, shuffle=False).fit(pd.concat([first, second]), target="y", one_hot=True)
+    assert_array_equal(parts.coef_, whole.coef_)
+
+
+def test_names_of_hashed_features_are_kept_from_table_to_table():
+    first = pd.DataFrame({"city": ["Rome", "Oslo"] * 20, "y": [1.0, 2.0] * 20})
+    second = pd.DataFrame({"city": ["Bonn"] * 40, "y": [5.0] * 40})
+    model = gs.OnlineRegressor(alpha=0.0).partial_fit(first, target="y").partial_fit(second)
+    assert set(model.nonzero_features_) == {"city=Rome", "city=Oslo", "city=Bonn"}
+    path = gs.OnlineRegressorCV(alphas=[1.0, 1e-4]).partial_fit(first, target="y").partial_fit(second)
+    assert set(path.at(path.alphas_[-1]).nonzero_features_) == {"city=Rome", "city=Oslo", "city=Bonn"}
+
+
+def test_fit_source_is_fit(forms):
+    for case in ALL[:3]:
+        one, other = new(case).fit_source(TABLE, **options(case)), new(case).fit(TABLE, **options(case))
+        assert_array_equal(one.coef_, other.coef_)
+
+
+def test_progress_is_shown(capsys):
+    gs.OnlineRegressor(max_passes=3, verbose=1).fit_source(TABLE, target="price", ignore=["dear"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["pass 1", "pass 2", "pass 3"]
+    quiet = gs.OnlineRegressor(max_passes=3).fit(TABLE, target="price", ignore=["dear"])
+    loud = gs.OnlineRegressor(max_passes=3, verbose=1).fit(TABLE, target="price", ignore=["dear"])
+    assert_array_equal(quiet.coef_, loud.coef_)
+
+
+def test_a_hundred_thousand_numbers_are_no_classes():
+    many = pd.DataFrame({"x": np.arange(100_000) % 7, "y": np.random.default_rng(0).random(100_000)})
+    for make in (gs.OnlineClassifier, gs.OnlineClassifierCV, gs.BatchClassifier, gs.BoostingClassifier):
+        name = make.__name__.replace("Classifier", "Regressor").removesuffix("CV")
+        with pytest.raises(ValueError, match=f"{name}.* learns numbers"):
+            make().fit(many, target="y")
+
+
+def test_words_that_do_not_fit():
+    X = np.ones((4, 2))
+    with pytest.raises(TypeError, match="target='price'"):
+        gs.BatchRegressor().fit(TABLE, "price")
+    with pytest.raises(TypeError, match="use one"):
+        gs.BatchRegressor().fit(TABLE, TABLE.price, target="price")
+    for estimator in (gs.OnlineRegressor(), gs.BatchRegressor(), gs.BoostingRegressor()):
+        with pytest.raises(TypeError, match="sample_weights=; such options are for files and tables"):
+            estimator.fit(X, X[:, 0], sample_weights=X[:, 0])
+    with pytest.raises(ValueError, match="one target per row"):
+        gs.OnlineRegressor().fit(TABLE, np.ones((N, 2)))
+
+
+def test_weights_of_rows():
+    weight = RNG.integers(0, 3, N).astype(float)
+    for case in ALL:
+        inside = new(case).fit(TABLE.assign(w=weight), weight="w", **options(case))
+        apart = new(case).fit(TABLE, sample_weight=weight, **options(case))
+        assert_array_equal(learned(inside)[0], learned(apart)[0])
+    with pytest.raises(ValueError, match="use one"):
+        gs.OnlineRegressor().fit(TABLE.assign(w=weight), target="price", weight="w", sample_weight=weight)
+
+
+def test_validation_of_boosting_is_a_table_too():
+    train, rest = TABLE[:200], TABLE[200:]
+    fitted = gs.BoostingClassifier(alpha=1e-2).fit(train, target="dear", ignore=["price"], validation=rest)
+    assert fitted.history_[-1].validation_score == fitted.score(rest)
+    apart = train.drop(columns=["price", "dear"]), rest.drop(columns=["price", "dear"])
+    again = gs.BoostingClassifier(alpha=1e-2).fit(apart[0], train.dear, validation=(apart[1], rest.dear))
+    assert again.history_[-1].validation_loss == fitted.history_[-1].validation_loss
