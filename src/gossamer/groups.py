@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.registry import record
-from gossamer.validation import Array, frozen, nearest
+from gossamer.registry import nearest, record
+from gossamer.validation import Array, frozen
 
 
 class Groups:

@@ -6,7 +6,7 @@ know about a part is on its class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform
 
@@ -114,6 +114,24 @@ def _hash(self: Any) -> int:
 # Parts
 
 
+def similar(word: str, names: Iterable[Any]) -> str | None:
+    """Return the name that a misspelt word resembles, or None."""
+    import difflib  # loads slowly, and is seldom needed
+
+    near = difflib.get_close_matches(word, [name for name in names if isinstance(name, str)], n=1)
+    return near[0] if near else None
+
+
+def nearest(name: str, names: Iterable[Any]) -> str:
+    """Return a sentence with the name that a wrong one resembles, or "".
+
+    >>> nearest("citty", ["city", "zip"]), nearest("x", ["city", "zip"])
+    (" Did you mean 'city'?", '')
+    """
+    near = similar(name, names)
+    return "" if near is None else f" Did you mean {near!r}?"
+
+
 class Registry(Mapping[str, Any]):
     """The parts of one noun, by name and in the order in which they are defined.
 
@@ -200,10 +218,7 @@ class Registry(Mapping[str, Any]):
 
     def hint(self, name: str) -> str:
         """Return a sentence about a wrong name: what it is called here, or which name it resembles."""
-        import difflib
-
-        near = difflib.get_close_matches(name, self._by_name, n=1)
-        return self._elsewhere.get(name) or (f" Did you mean {near[0]!r}?" if near else "")
+        return self._elsewhere.get(name) or nearest(name, self._by_name)
 
     def __getitem__(self, name: str) -> Any:
         return self._by_name[name]

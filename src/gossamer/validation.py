@@ -34,18 +34,6 @@ def shape_words(shape: tuple[int, ...]) -> str:
     return f"an array with {len(shape)} dimensions" if shape else "a single number"
 
 
-def nearest(name: str, names: Any) -> str:
-    """Return a sentence with the name that a wrong one resembles, or "".
-
-    >>> nearest("citty", ["city", "zip"]), nearest("x", ["city", "zip"])
-    (" Did you mean 'city'?", '')
-    """
-    import difflib  # loads slowly, and is seldom needed
-
-    near = difflib.get_close_matches(name, [other for other in names if isinstance(other, str)], n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
 def refuse_masked(v: Any, name: str) -> None:
     """Raise for an array with a mask, or rows of such arrays: NumPy would drop the mask."""
     for array in v if isinstance(v, (list, tuple)) else (v,):

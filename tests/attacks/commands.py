@@ -34,10 +34,8 @@ def train(*options: str) -> int:
 
 def usage_rows() -> list[Row]:
     wrong: dict[str, list[str]] = {
-        "no command": [],
         "an unknown command": ["dance"],
         "train without data": ["train", "-o", "m.gsm"],
-        "train without an output": ["train", "a.svm"],
         "an unknown option": ["train", "a.svm", "-o", "m", "--color", "red"],
         "an unknown format": ["train", "a.svm", "-o", "m", "--format", "xml"],
         "an unknown choice": ["train", "a.svm", "-o", "m", "--select", "worst"],
@@ -49,7 +47,9 @@ def usage_rows() -> list[Row]:
         "inspect without a model": ["inspect"],
         "a NUL in a word": ["da\x00nce"],
     }
-    return [Row(f"usage: {kind}", partial(run, *words), exits(2, "usage")) for kind, words in wrong.items()]
+    rows = [Row(f"usage: {kind}", partial(run, *words), exits(2, "--help has")) for kind, words in wrong.items()]
+    rows += [Row("usage: no such file", lambda: run("train", "nothing.svm"), exits(1, "no file"))]
+    return [*rows, Row("usage: no command", run, exits(0))]
 
 
 OPTIONS: dict[str, tuple[list[str], Any]] = {
@@ -191,10 +191,10 @@ def output_rows() -> list[Row]:
         Row("train -o an empty name", lambda: train_to(""), exits(1)),
         Row("train -o a name of 300 letters", lambda: train_to("m" * 300), exits(1, "long")),
         Row("train -o a name with a NUL", lambda: train_to("a\x00b"), exits(1)),
-        Row("train -o the data", lambda: train_to("a.svm"), EITHER),
+        Row("train -o the data", lambda: train_to("a.svm"), exits(2, "would replace")),
         Row("predict -o in a folder that is not there", lambda: predict("-o", "no/p.tsv"), exits(1, "no")),
         Row("predict -o /dev/full", lambda: predict("-o", "/dev/full"), exits(1, "device")),
-        Row("predict --proba of a model without probabilities", predict_hinge, exits(1, "probabilit")),
+        Row("predict --proba of a model without probabilities", predict_hinge, exits(2, "probabilit")),
         Row("inspect --top -5", lambda: run("inspect", model_file(), "--top", "-5"), exits(2, "--top")),
         Row("inspect --top 10^400", lambda: run("inspect", model_file(), "--top", HUGE), EITHER),
     ]

@@ -150,7 +150,7 @@ def test_a_solver_that_gains_nothing_stops():
 
 @pytest.mark.parametrize("solver", ["auto", "fista", "sparsa", "fobos"])
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-@pytest.mark.parametrize("penalty", ["l1", "l2_squared", "group_l2", "group_linf", "l2", "l1_ball", "none"])
+@pytest.mark.parametrize("penalty", ["l1", "l2_squared", "group_l2", "group_linf", "l2_norm", "l1_ball", "none"])
 def test_a_class_without_rows(penalty, loss, solver):
     """Its best intercept is −∞: the optimum, and a certificate for it, are those of the problem without the class."""
     rng = np.random.default_rng(0)

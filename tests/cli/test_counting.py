@@ -140,7 +140,8 @@ def test_progress_fits_the_terminal(monkeypatch, width, tmp_path):
     data.write_text("".join(f"{y} 1:{y + 0.5} 2:1\n" for y in TWO.tolist()))
     command = ["train", str(data), "-o", str(tmp_path / "m.gsm"), "--passes=2", "--holdout=0.1", "--alpha=1e-3"]
     assert cli.main(command) == 0
-    shown = [line for line in screen.getvalue().split("\n")[2].split("\r")[:-1] if line.strip()]
+    progress = next(line for line in screen.getvalue().split("\n") if "\r" in line)
+    shown = [line for line in progress.split("\r")[:-1] if line.strip()]
     assert len(shown) > 10
     assert max(map(len, shown)) < width
     assert "testing on the rows held out …"[: width - 1] in [line.strip() for line in shown]

@@ -25,27 +25,6 @@ ODD = {
     "dates": (DAYS, TypeError, r"X holds dates or times \(datetime64\[D\]\); numbers are needed"),
     "spans": (DAYS - DAYS[0, 0], TypeError, r"X holds dates or times \(timedelta64\[D\]\)"),
     "a list of dates": ([list(row) for row in DAYS], TypeError, "X holds dates"),
-    "a frame of dates": (
-        pd.DataFrame({"a": X[:, 0], "when": DAYS[:, 1], "c": X[:, 2]}),
-        TypeError,
-        "'when' of X holds",
-    ),
-    "dates with a zone": (
-        pd.DataFrame({"a": X[:, 0], "when": pd.date_range("2020", periods=N, tz="UTC"), "c": 1.0}),
-        TypeError,
-        "Column 'when' of X holds dates",
-    ),
-    "spans in a frame": (pd.DataFrame(DAYS - DAYS[0, 0]), TypeError, "Column 0 of X holds dates"),
-    "polars": (
-        pl.DataFrame({"a": X[:, 0], "when": [datetime.date(2020, 1, 1)] * N, "c": X[:, 2]}),
-        TypeError,
-        "Column 'when' of X holds",
-    ),
-    "arrow": (
-        pa.table({"a": X[:, 0], "when": DAYS[:, 1], "c": X[:, 2]}),
-        TypeError,
-        "Column 'when' of X holds",
-    ),
     "arrow, one name twice": (pa.table(list(X.T), names=["a", "b", "a"]), ValueError, "two columns called 'a'"),
     "a mask": (MASKED, TypeError, "X is a masked array"),
     "an empty mask": (np.ma.masked_array(X), TypeError, "X is a masked array"),
@@ -56,6 +35,14 @@ ODD = {
     "words": (np.full((N, 3), "word"), ValueError, "could not convert string to float"),
     "objects with words": (np.full((N, 3), "word", dtype=object), ValueError, "could not convert string to float"),
     "objects with dates": (DAYS.astype(object), TypeError, "real number, not 'datetime.date'"),
+}
+DATED = {
+    "pandas": pd.DataFrame({"a": X[:, 0], "when": DAYS[:, 1], "c": X[:, 2]}),
+    "pandas with a zone": pd.DataFrame(
+        {"a": X[:, 0], "when": pd.date_range("2020", periods=N, tz="UTC"), "c": X[:, 1]}
+    ),
+    "polars": pl.DataFrame({"a": X[:, 0], "when": [datetime.date(2020, 1, 1 + i) for i in range(N)], "c": X[:, 2]}),
+    "arrow": pa.table({"a": X[:, 0], "when": DAYS[:, 1], "c": X[:, 2]}),
 }
 
 
@@ -76,6 +63,34 @@ def test_odd_x(fitted, odd):
             if call is not None:
                 with pytest.raises(error, match=words):
                     call(given, Y) if needs_y else call(given)
+
+
+@pytest.mark.parametrize("dated", DATED)
+def test_tables_with_dates(fitted, dated):
+    """A model of numbers refuses them; a model that learns from them has features of the dates."""
+    for name, model in fitted.items():
+        for method in ("partial_fit", *METHODS):
+            call = getattr(model, method, None)
+            if call is not None and method in ("partial_fit", "score"):
+                with pytest.raises(TypeError, match="Column 'when' of X holds dates"):
+                    call(DATED[dated], Y)
+            elif call is not None:
+                with pytest.raises(TypeError, match="Column 'when' of X holds dates"):
+                    call(DATED[dated])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            learned = getattr(gs, name)().fit(DATED[dated], Y)
+        assert learned.source_settings_["roles"]["when"] == "date"
+        assert learned.predict(DATED[dated]).shape == (N,)
+
+
+def test_durations_are_refused(fitted):
+    spans = pd.DataFrame(DAYS - DAYS[0, 0])
+    for name, model in fitted.items():
+        with pytest.raises(TypeError, match="Column 0 of X holds dates"):
+            model.predict(spans)
+        with pytest.raises(ValueError, match="column '0' holds values of a type that is no number"):
+            getattr(gs, name)().fit(spans, Y)
 
 
 @pytest.mark.parametrize("odd", [odd for odd, (given, *_) in ODD.items() if not hasattr(given, "columns")])

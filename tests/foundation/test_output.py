@@ -154,9 +154,9 @@ def test_what_is_read_is_not_replaced(folder, capsys):
         ["predict", "m.gsm", "a.svm", "-o", "a.svm"],
         ["export", "m.gsm", "--to", "c", "-o", "m.gsm"],
     ):
-        assert cli.main(command) == 1
+        assert cli.main(command) == 2
         assert "would replace a file that is read" in capsys.readouterr().err
-    assert cli.main(["train", "a.svm", "-o", "y", "--report", "y"]) == 1
+    assert cli.main(["train", "a.svm", "-o", "y", "--report", "y"]) == 2
     assert "named for two files" in capsys.readouterr().err
     assert (folder / "a.svm").read_text() == ROWS
 
@@ -166,7 +166,7 @@ def test_a_dash_is_standard_output(folder, capsys):
     assert len(capsys.readouterr().out.split()) == 80
     assert cli.main(["export", "m.gsm", "--to", "json", "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith('{"kind"')
-    assert cli.main(["train", "a.svm", "-o", "-"]) == 1
+    assert cli.main(["train", "a.svm", "-o", "-"]) == 2
     assert "A model is a file" in capsys.readouterr().err
     assert not (folder / "-").exists()
 

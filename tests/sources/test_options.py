@@ -46,15 +46,15 @@ def data(request, tmp_path):
 def test_other_options_are_refused_in_words(kind, data):
     every = {name for names in OPTIONS.values() for name in names}
     for name in every - {*OPTIONS[kind]}:
-        with pytest.raises(OptionError, match=f"The option {name} is for .*; {kind} has need_labels"):
+        with pytest.raises(OptionError, match=rf"The option {name} is for .*\. Options of {kind} are need_labels"):
             gs.source(data[kind], **{name: 1})
-    with pytest.raises(OptionError, match=f"The option colour is unknown; {kind} has"):
+    with pytest.raises(OptionError, match=f"The option colour is unknown. Options of {kind} are"):
         gs.source(data[kind], colour=1)
 
 
 ROLES = {
-    "ignored, unknown": ({"ignore": ["colour"]}, "no column 'colour'; the nearest is 'color', there are x, color"),
-    "a category, unknown": ({"categories": ["zzz"]}, "no column 'zzz'; there are x, color"),
+    "ignored, unknown": ({"ignore": ["colour"]}, r"no column 'colour'. Did you mean 'color'\? The columns are x, col"),
+    "a category, unknown": ({"categories": ["zzz"]}, "no column 'zzz'. The columns are x, color"),
     "target and weight": ({"weight": "y"}, "column 'y' cannot be both the target and the weight"),
     "target and ignored": ({"target": "y", "ignore": ["y"]}, "column 'y' cannot be both the target and ignored"),
     "category and ignored": ({"categories": ["x"], "ignore": ["x"]}, "column 'x' cannot be both a category and ign"),

@@ -7,8 +7,10 @@ or on other data.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -116,11 +118,8 @@ class Checkpoint:
         """
         if not self.path.exists():
             return None
-        header, arrays = file_format.read(self.path)
-        if header.get("schema") != SCHEMA:
-            raise file_format.FileError(f"{self.path}: this is not a checkpoint of this version of gossamer.")
-        try:
-            tree = checkpoint_state.tree_of(header.get("state"), arrays)
+        tree, arrays = self._read()
+        with self._naming():
             self._compare(tree)
             state = checkpoint_state.check_source(tree["source"], source)
             new = checkpoint_state.restored(stream, source, tree, arrays, self._most_features())
@@ -128,8 +127,6 @@ class Checkpoint:
             noted = Notes.check(tree["notes"])
             _check_rejects(source, tree["rejects"])
             source.restore(state)
-        except file_format.FileError as error:
-            raise file_format.FileError(f"{self.path}: {error}") from None
         source.rejects.start(*tree["rejects"])
         stream.__dict__.update(new.__dict__)
         if notes is not None:
@@ -139,11 +136,25 @@ class Checkpoint:
 
     def loss(self) -> str:
         """Return the loss of the run that is to be resumed, for a command that did not name one."""
-        header, arrays = file_format.read(self.path)
-        settings = checkpoint_state.tree_of(header.get("state"), arrays)["settings"]
-        loss = settings.get("loss") if isinstance(settings, dict) else None
+        loss = self._read()[0]["settings"].get("loss")
         self.settings["loss"] = loss if isinstance(loss, str) else "logistic"
         return self.settings["loss"]
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return the tree of the file, each value of its type, and its arrays."""
+        header, arrays = file_format.read(self.path)
+        if header.get("schema") != SCHEMA:
+            raise file_format.FileError(f"{self.path}: this is not a checkpoint of this version of gossamer.")
+        with self._naming():
+            return checkpoint_state.tree_of(header.get("state"), arrays), arrays
+
+    @contextlib.contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Name the file in errors about what it holds."""
+        try:
+            yield
+        except file_format.FileError as error:
+            raise file_format.FileError(f"{self.path}: {error}") from None
 
     def _compare(self, tree: dict[str, Any]) -> None:
         """Raise if the checkpoint is of another command or of other data."""

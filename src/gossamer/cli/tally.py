@@ -200,13 +200,14 @@ class Tally:
 _rows = schema.whole(0, 1 << 62)
 _numbers = schema.listed(schema.finite)
 _three = schema.Rule("three numbers", lambda v: _numbers.holds(v) and len(v) == 3)
+_began = schema.Rule("a round, a loss and a weight", lambda v: _three.holds(v) and _rows.holds(v[0]))
 TALLY: schema.Table = {  # what a checkpoint keeps
     "rows": ("number of rows", _rows),
     "held": ("number of rows held out", _rows),
     "loss": ("sum of losses", schema.finite),
     "weight": ("sum of weights", schema.finite),
     "passes": ("number of passes", _rows),
-    "began": ("begin of a pass", schema.maybe(_three)),
+    "began": ("begin of a pass", schema.maybe(_began)),
     "pass_loss": ("loss of a pass", schema.finite),
     "changes": ("number of changes", _rows),
     "last": ("last label", schema.maybe(schema.finite)),
@@ -226,6 +227,9 @@ def checked(state: dict[str, Any]) -> dict[str, Any]:
     same = len(state["labels"]) == len(state["counts"])
     if not same or state["sample"].shape[1:] != (3,) or state["segments"].shape[1:] != (2,):
         raise FileError("invalid counts: their lengths do not agree. The file is corrupt.")
+    numbers = [state[name].reshape(-1) for name in ("counts", "sample", "segments")]
+    if not np.isfinite(np.concatenate(numbers)).all():
+        raise FileError("invalid counts: they are not finite. The file is corrupt.")
     return state
 
 

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gossamer.registry import similar
+
 WIDTH = 80  # columns where there is no terminal
 
 
@@ -25,21 +27,15 @@ def usage() -> Iterator[None]:
         raise UsageError(str(error)) from None
 
 
-def nearest(word: str, names: Iterable[str]) -> str | None:
-    """Return the name that a misspelt word resembles, or None."""
-    import difflib  # loads slowly, and is seldom needed
-
-    return next(iter(difflib.get_close_matches(word, list(names), n=1, cutoff=0.6)), None)
-
-
 def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """Return a question about a misspelt word, or nothing.
+    """Return a question about a misspelt command or option, or nothing.
 
-    >>> did_you_mean("--alhpa", ["--alpha", "--path"])
-    ' Did you mean --alpha?'
+    >>> did_you_mean("--alhpa", ["--alpha", "--path"]), did_you_mean("--color", ["--holdout"])
+    (' Did you mean --alpha?', '')
     """
-    near = nearest(word, names)
-    return "" if near is None else f" Did you mean {near}?"
+    bare = {name.lstrip("-"): name for name in names}
+    near = similar(word.lstrip("-"), bare)
+    return "" if near is None else f" Did you mean {bare[near]}?"
 
 
 def with_flags(words: str, flags: dict[str, str]) -> str:

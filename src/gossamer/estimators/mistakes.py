@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.validation import nearest, number
+from gossamer.registry import nearest
+from gossamer.validation import number
 
 _STEP = "The step belongs to the method: method=gossamer.AdaGrad(step=0.1), or method=gossamer.Fobos(step=0.5)."
 _STRENGTH = "The regularization strength is alpha (alphas for many of them)."

@@ -34,7 +34,9 @@ _ARRAYS["value"] = either(array(np.float32), array(np.float64))
 
 def check(state: dict[str, Any], prefix: int) -> None:
     """Raise unless the parts of a trainer's state fit each other; at most `prefix` rows decide on the setting."""
-    _need([name for name in _PARTS if name not in state], Rule("every part", lambda v: not v), "list of missing parts")
+    for name in _PARTS:
+        if name not in state:
+            raise ValueError(f"The saved state does not belong to this trainer: it comes without {name}.")
     setup, targets, setting = state["setup"], state["targets"], state["setting"]
     _need(setup.outputs, one_of(targets.outputs), "number of outputs")
     _need(state["decided"], whole(0, prefix), "decided")

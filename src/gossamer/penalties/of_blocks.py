@@ -13,8 +13,8 @@ from gossamer import _core
 from gossamer.groups import Groups, GrowingGroups, NamedGroups, parsed
 from gossamer.penalties.base import PENALTIES, Penalty, as_columns, checked_step
 from gossamer.penalties.of_numbers import check_ratio
-from gossamer.registry import record, refusal
-from gossamer.validation import Array, floats, into, nearest, shape_words
+from gossamer.registry import nearest, record, refusal
+from gossamer.validation import Array, floats, into, shape_words
 from gossamer.validation import weights as check_weights
 
 if TYPE_CHECKING:

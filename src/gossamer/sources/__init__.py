@@ -9,9 +9,9 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gossamer.registry import nearest
 from gossamer.sources import files
 from gossamer.sources.base import Source
-from gossamer.sources.columns import nearest
 
 if TYPE_CHECKING:
     from gossamer.validation import Array
@@ -53,9 +53,8 @@ def _check_options(kind: str, options: dict[str, Any]) -> None:
     for name in options:
         if name not in OPTIONS[kind]:
             having = [other for other, names in OPTIONS.items() if name in names]
-            near = nearest(name, OPTIONS[kind]).rstrip(",")
-            instead = f"is for {', '.join(having)}" if having else "is unknown" + (f";{near}" if near else "")
-            raise OptionError(f"The option {name} {instead}; {kind} has {', '.join(OPTIONS[kind])}.")
+            instead = f"is for {', '.join(having)}." if having else f"is unknown.{nearest(name, OPTIONS[kind])}"
+            raise OptionError(f"The option {name} {instead} Options of {kind} are {', '.join(OPTIONS[kind])}.")
 
 
 def source(data: Any, format: str | None = None, *, shuffle: int | None = None, **options: Any) -> Source:

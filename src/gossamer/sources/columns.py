@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
+from gossamer.registry import nearest
 from gossamer.sources.blocks import ReadError
 from gossamer.sources.feature_names import BITS, FeatureNames, check_bits
 from gossamer.sources.roles import FORMS, ROLES, TARGETS, Dates, dates_of, guess, is_number
@@ -54,7 +55,7 @@ class Columns:
         self.ngrams, self.interactions = _checked_ngrams(ngrams), pairs_of(interactions)
         self.values = FeatureNames(0 if one_hot else check_bits(bits))  # of what has a name of its own
         self.target, self.weight, self.offset = (self._named(role) for role in ("target", "weight", "offset"))
-        self.roles: dict[str, str] = {}  # of all columns, in the order of the table, once settled
+        self.roles = {}  # of all columns, in the order of the table, once settled
         self.why: dict[str, str] = {}
         self.means: dict[str, float] = {}  # of numbers
         self.dates: dict[str, Dates] = {}
@@ -71,11 +72,23 @@ class Columns:
         for its, names in (("number", numbers), ("date", [row[0] for row in learned.get("dates", ())])):
             if [name for name, role in roles.items() if role == its] != names:  # an order of its own
                 roles = {name: roles[name] for name in names} | roles
-        self.roles = dict(roles)
-        self.roles |= {name: role for name, role in special.items() if name is not None}
+        self.roles = roles | {name: role for name, role in special.items() if name is not None}
         self.why = dict.fromkeys(self.roles, "as before")
         self.means = dict(zip(numbers, learned.get("means", [0.0] * len(numbers)), strict=True))
         self.dates = {name: Dates(*rest) for name, *rest in learned.get("dates", ())}
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The roles of all columns, in the order of the table."""
+        return self._roles
+
+    @roles.setter
+    def roles(self, roles: dict[str, str]) -> None:
+        self._roles = roles
+        self._having: dict[str, list[str]] = {}
+        for name, role in roles.items():
+            self._having.setdefault(role, []).append(name)
+        self._valued: list[str] | None = None
 
     @property
     def fills(self) -> bool:
@@ -94,7 +107,7 @@ class Columns:
 
     def having(self, role: str) -> list[str]:
         """Return the columns of a role."""
-        return [name for name, its in self.roles.items() if its == role]
+        return list(self._having.get(role, ()))
 
     @property
     def numbers(self) -> list[str]:
@@ -124,6 +137,8 @@ class Columns:
             self._refuse_nested(types, where)
             return
         roles = self._given_roles(where)
+        if not any(map(len, cells.values())):
+            raise ReadError(f"{where}: there are no rows, only the names of the columns.")
         for name in names:
             if name in roles:
                 self.why[name] = "given"
@@ -171,7 +186,7 @@ class Columns:
         for name in needed:
             if name not in there:
                 raise ReadError(
-                    f"{where}: there is no column {name!r};{nearest(name, names)} there are {_some(names)}."
+                    f"{where}: there is no column {name!r}.{nearest(name, names)} The columns are {_some(names)}."
                 )
 
     def _given_roles(self, where: str) -> dict[str, str]:
@@ -220,16 +235,18 @@ class Columns:
 
     # Features
 
-    @property
-    def _valued(self) -> list[str]:
-        """The features that are values and not names: numbers, days, and that one of them is missing."""
-        values = [*self.numbers, *(f"{name}:days" for name in self.dates)]
-        return [*values, *(f"{name}=missing" for name in [*self.numbers, *self.dates])] if self.fills else values
+    def _value_names(self) -> list[str]:
+        """Return the names of features that are values: numbers, days, and that one of them is missing."""
+        if self._valued is None:
+            values = [*self.numbers, *(f"{name}:days" for name in self.dates)]
+            lacking = [f"{name}=missing" for name in [*self.numbers, *self.dates]] if self.fills else []
+            self._valued = values + lacking
+        return self._valued
 
     @property
     def first(self) -> int:
         """The number of the first feature that has a name of its own."""
-        return (len(self.numbers) + len(self.dates)) * (1 + self.fills)
+        return (len(self._having.get("number", ())) + len(self.dates)) * (1 + self.fills)
 
     @property
     def makes_names(self) -> bool:
@@ -249,7 +266,7 @@ class Columns:
 
     def name(self, feature: int) -> str:
         """Return the name of a feature."""
-        return self._valued[feature] if feature < self.first else self.values.name(feature - self.first)
+        return self._value_names()[feature] if feature < self.first else self.values.name(feature - self.first)
 
     def other(self, feature: int) -> str | None:
         """Return a second name of a feature, or None."""
@@ -359,7 +376,7 @@ def _given(
     for name, role in (roles or {}).items():
         if role not in ROLES:
             raise ValueError(
-                f"There is no role {role!r} (of column {name!r});{nearest(str(role), ROLES)} there are "
+                f"There is no role {role!r} (of column {name!r}).{nearest(str(role), ROLES)} The roles are "
                 f"{', '.join(ROLES)}."
             )
         given.append((name, role))
@@ -403,18 +420,6 @@ def refuse_doubles(names: list[str], where: str) -> None:
     if len(set(names)) < len(names):
         name = next(name for name, count in Counter(names).items() if count > 1)
         raise ReadError(f"{where}: two columns are called {name!r}; rename or drop one of them.")
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Return words that name the most similar of some names; none if there is none.
-
-    >>> nearest("colour", ["x", "color"]), nearest("zzz", ["x"])
-    (" the nearest is 'color',", '')
-    """
-    import difflib  # loads slowly, and is seldom needed
-
-    near = difflib.get_close_matches(name, names, n=1)
-    return f" the nearest is {near[0]!r}," if near else ""
 
 
 def _type_word(kind: str) -> str:

@@ -21,6 +21,7 @@ LOSSES = {TWO: "logistic", CLASSES: "multinomial", COUNTS: "poisson", CONTINUOUS
 ENOUGH = 30  # rows from which on a column may be suspected
 MOST_SHOWN = 40  # columns, where not all are asked for
 WIDEST = 24  # characters of a name
+MOST_ALIKE = 3  # columns with the same trouble that are named one by one
 
 
 @record
@@ -272,22 +273,39 @@ def _format(source: Any) -> str:
 # What is suspicious
 
 
-def _suspicions(columns: Sequence[Column], rows: int, whole: bool) -> Iterable[str]:
-    where = "all rows" if whole else f"the first {rows:,} rows"
+def _suspicions(columns: Sequence[Column], rows: int, whole: bool) -> list[str]:
+    found: dict[str, list[tuple[str, str]]] = {}  # columns and sentences, by what is wrong
     for column in columns:
-        if column.role in ("target", "weight", "offset", "ignore") or rows < 2:
-            continue
-        if column.missing == rows:
-            yield f"column {column.name!r} is empty in {where}"
-        elif column.levels == 1 and column.missing == 0 and (whole or column.role != "date"):
-            yield f"column {column.name!r} is constant: {column.words.removesuffix(' 100%')} in {where}"
-        elif column.missing > 0.5 * rows:
-            yield f"column {column.name!r} is missing in {_percent(column.missing / rows)} of the rows"
-        elif column.role == "category" and column.levels > 0.9 * (rows - column.missing) and rows >= ENOUGH:
-            yield (
-                f"column {column.name!r} is different in nearly every row: as a category it tells nothing of new rows "
-                f"(--ignore {column.name}; --text {column.name} if it holds words)"
-            )
+        if column.role not in ("target", "weight", "offset", "ignore") and rows >= 2:
+            for what, words in _suspicion(column, rows, whole):
+                found.setdefault(what, []).append((column.name, words))
+    said = []
+    for what, cases in found.items():
+        if len(cases) <= MOST_ALIKE:
+            said += [words for _, words in cases]
+        else:
+            names = ", ".join(repr(name) for name, _ in cases[:MOST_ALIKE])
+            said.append(f"{len(cases):,} columns are {what}: {names}, …")
+    return said
+
+
+def _suspicion(column: Column, rows: int, whole: bool) -> Iterable[tuple[str, str]]:
+    """Yield what is wrong with a column, as it is said of many and as it is said of this one."""
+    where = "all rows" if whole else f"the first {rows:,} rows"
+    if column.missing == rows:
+        yield f"empty in {where}", f"column {column.name!r} is empty in {where}"
+    elif column.levels == 1 and column.missing == 0 and (whole or column.role != "date"):
+        value = column.words.removesuffix(" 100%")
+        yield f"constant in {where}", f"column {column.name!r} is constant: {value} in {where}"
+    elif column.missing > 0.5 * rows:
+        share = _percent(column.missing / rows)
+        yield "missing in most rows", f"column {column.name!r} is missing in {share} of the rows"
+    elif column.role == "category" and column.levels > 0.9 * (rows - column.missing) and rows >= ENOUGH:
+        yield (
+            "categories that are different in nearly every row",
+            f"column {column.name!r} is different in nearly every row: as a category it tells nothing of new rows "
+            f"(--ignore {column.name}; --text {column.name} if it holds words)",
+        )
 
 
 def _answers(target: Target, columns: Sequence[Column], head: dict[str, list[str | None]]) -> Iterable[str]:
