@@ -251,8 +251,8 @@ class GrowingGroups:
     --------
     >>> from gossamer.groups import GrowingGroups, NamedGroups
     >>> groups = GrowingGroups(NamedGroups({"place": ["city", "zip"]}), ["age", "city", "zip"])
-    >>> groups.assign(np.array([7, 3, 5]), lambda features: np.array([1, 2, 0]))
-    array([3, 5, 7])
+    >>> groups.assign(np.array([7, 3, 5]), lambda features: np.array([1, 2, 0])).tolist()
+    [3, 5, 7]
     >>> groups.of(np.array([3, 5, 7, 4])), groups.count, groups.name(0)
     (array([ 0,  0,  1, -1]), 2, 'place')
     """

@@ -137,8 +137,8 @@ def table(heads: list[str], rows: Sequence[list[str]], width: int) -> list[str]:
 def _cut(cell: str, wide: int) -> str:
     """Return the beginning of a cell, up to a comma if there is one."""
     begin = cell[: wide - 1]
-    at = begin.rfind(", ")
-    return f"{begin[: at + 2]}…" if at > 0 else f"{begin}…"
+    at = begin.rfind(", ") if ", " in begin else begin.rfind(",")
+    return f"{begin[:at]}, …" if 0 < at < wide - 2 else f"{begin}…"
 
 
 # The target
