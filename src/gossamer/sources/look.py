@@ -111,7 +111,7 @@ class Look:
 def table(heads: list[str], rows: Sequence[list[str]], width: int) -> list[str]:
     r"""Return lines of cells under their heads; the last columns get what is left of the width, or nothing.
 
-    >>> print("\n".join(table(["column", "levels", "holds"], [["city", "5", "Lyon 31%, Nice 20%"]], 28)))
+    >>> print("\n".join(table(["column", "levels", "holds"], [["city", "5", "Lyon 31%, Nice 20%"]], 29)))
       column  levels  holds
       city         5  Lyon 31%, …
     """
@@ -136,9 +136,8 @@ def table(heads: list[str], rows: Sequence[list[str]], width: int) -> list[str]:
 
 def _cut(cell: str, wide: int) -> str:
     """Return the beginning of a cell, up to a comma if there is one."""
-    begin = cell[: wide - 1]
-    at = begin.rfind(", ") if ", " in begin else begin.rfind(",")
-    return f"{begin[:at]}, …" if 0 < at < wide - 2 else f"{begin}…"
+    at = cell.rfind(", ", 0, wide - 1)
+    return f"{cell[:at]}, …" if at > 0 else f"{cell[: wide - 1]}…"
 
 
 # The target
