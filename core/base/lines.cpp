@@ -2,7 +2,33 @@
 
 #include <algorithm>
 
+#include "base/side_by_side.hpp"
+
 namespace gossamer {
+
+// In eight running sums.
+template <class T>
+double dense_dot(const T* x, const double* v, std::size_t n) {
+  return for_this_processor([=] {
+    double lane[8] = {};
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      for (std::size_t r = 0; r < 8; ++r) lane[r] += static_cast<double>(x[i + r]) * v[i + r];
+    }
+    for (; i < n; ++i) lane[0] += static_cast<double>(x[i]) * v[i];
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+  });
+}
+
+template <class T>
+void dense_add(const T* x, double by, double* out, std::size_t n) {
+  for_this_processor([=] { side_by_side(n, [=](std::size_t i) { out[i] += static_cast<double>(x[i]) * by; }); });
+}
+
+template double dense_dot(const float*, const double*, std::size_t);
+template double dense_dot(const double*, const double*, std::size_t);
+template void dense_add(const float*, double, double*, std::size_t);
+template void dense_add(const double*, double, double*, std::size_t);
 
 namespace {
 
@@ -107,7 +133,16 @@ void Lines::gather(std::size_t line, const double* V, std::size_t k, double* out
 }
 
 void Lines::scatter(std::size_t line, const double* w, std::size_t k, double* out) const {
-  if (k == 1) return each(line, [=, by = *w](std::size_t i, double x) { out[i] += x * by; });
+  if (k == 1) {
+    return std::visit(
+        [&]<class L>(const L& l) {
+          if constexpr (requires { DenseLines{l}; })
+            dense_add(l.value + line * l.length, *w, out, l.length);
+          else
+            l.each(line, [=, by = *w](std::size_t i, double x) { out[i] += x * by; });
+        },
+        *this);
+  }
   each(line, [=](std::size_t i, double x) {
     if (x == 0) return;
     for (std::size_t r = 0; r < k; ++r) out[i * k + r] += x * w[r];

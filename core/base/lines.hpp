@@ -44,6 +44,12 @@ struct SparseLines {
   }
 };
 
+// Σ_i x_i v_i and out_i += by x_i, with wide vectors where the processor has them (the same bits).
+template <class T>
+double dense_dot(const T* x, const double* v, std::size_t n);
+template <class T>
+void dense_add(const T* x, double by, double* out, std::size_t n);
+
 // One line after the other.
 template <class T>
 struct DenseLines {
@@ -56,17 +62,7 @@ struct DenseLines {
     const T* x = value + line * length;
     for (std::size_t i = 0; i < length; ++i) f(i, static_cast<double>(x[i]));
   }
-  // In eight running sums, which compile to vector code.
-  double dot(std::size_t line, const double* v) const {
-    const T* x = value + line * length;
-    double lane[8] = {};
-    std::size_t i = 0;
-    for (; i + 8 <= length; i += 8) {
-      for (std::size_t r = 0; r < 8; ++r) lane[r] += static_cast<double>(x[i + r]) * v[i + r];
-    }
-    for (; i < length; ++i) lane[0] += static_cast<double>(x[i]) * v[i];
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
-  }
+  double dot(std::size_t line, const double* v) const { return dense_dot(value + line * length, v, length); }
 };
 
 // Any of them, looked up once per line: that costs nothing beside the entries.

@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <cstring>
 
+// For lambdas that take vectors, as above.
+#define GOSSAMER_INLINE __attribute__((always_inline))
+
 namespace gossamer {
 
 using Pack = double __attribute__((vector_size(16)));
@@ -81,6 +84,103 @@ struct PositivePart {
 // s with the sign of v, s ≥ 0
 [[gnu::always_inline]] inline Quad signed_like(Quad v, Quad s) {
   return reinterpret_cast<Quad>(reinterpret_cast<QuadBits>(s) | (reinterpret_cast<QuadBits>(v) & INT64_MIN));
+}
+
+// Eight floats, as two vectors of four or one.
+using Oct = float __attribute__((vector_size(32)));
+using OctBits = std::int32_t __attribute__((vector_size(32)));
+
+[[gnu::always_inline]] inline Oct load_eight(const float* p) {
+  Oct x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+}
+[[gnu::always_inline]] inline void store_eight(float* p, Oct x) { std::memcpy(p, &x, sizeof x); }
+[[gnu::always_inline]] inline Oct spread_eight(float x) { return Oct{x, x, x, x, x, x, x, x}; }
+[[gnu::always_inline]] inline Oct as_floats(Quad low, Quad high) {
+  return __builtin_convertvector(__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7), Oct);
+}
+[[gnu::always_inline]] inline Oct select(OctBits mask, Oct x) {
+  return reinterpret_cast<Oct>(reinterpret_cast<OctBits>(x) & mask);
+}
+[[gnu::always_inline]] inline Oct pick(OctBits mask, Oct x, Oct y) { return mask ? x : y; }
+[[gnu::always_inline]] inline Oct larger(Oct x, Oct y) { return x > y ? x : y; }
+[[gnu::always_inline]] inline Oct absolute(Oct x) {
+  return reinterpret_cast<Oct>(reinterpret_cast<OctBits>(x) & INT32_MAX);
+}
+[[gnu::always_inline]] inline Oct root(Oct x) {
+  return Oct{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3]),
+             std::sqrt(x[4]), std::sqrt(x[5]), std::sqrt(x[6]), std::sqrt(x[7])};
+}
+// The sum of eight, as a double.
+[[gnu::always_inline]] inline double total(Oct x) {
+  using Four = float __attribute__((vector_size(16)));
+  const Four low = __builtin_shufflevector(x, x, 0, 1, 2, 3), high = __builtin_shufflevector(x, x, 4, 5, 6, 7);
+  const Quad sum = __builtin_convertvector(low, Quad) + __builtin_convertvector(high, Quad);
+  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+// Eight records of two floats, a vector for each of the two.
+struct Pairs {
+  Oct a, b;
+};
+[[gnu::always_inline]] inline Pairs load_pairs(const float* at, const std::int32_t* j) {
+  const auto pair = [=](int n) GOSSAMER_INLINE {
+    std::int64_t bits;
+    std::memcpy(&bits, at + 2 * static_cast<std::size_t>(j[n]), sizeof bits);
+    return bits;
+  };
+  const Oct low = reinterpret_cast<Oct>(QuadBits{pair(0), pair(1), pair(2), pair(3)});
+  const Oct high = reinterpret_cast<Oct>(QuadBits{pair(4), pair(5), pair(6), pair(7)});
+  return {__builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14),
+          __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15)};
+}
+[[gnu::always_inline]] inline void store_pairs(float* at, const std::int32_t* j, const Pairs& all) {
+  const auto low = reinterpret_cast<QuadBits>(__builtin_shufflevector(all.a, all.b, 0, 8, 1, 9, 2, 10, 3, 11));
+  const auto high = reinterpret_cast<QuadBits>(__builtin_shufflevector(all.a, all.b, 4, 12, 5, 13, 6, 14, 7, 15));
+  const auto put = [=](int n, std::int64_t bits)
+                       GOSSAMER_INLINE { std::memcpy(at + 2 * static_cast<std::size_t>(j[n]), &bits, sizeof bits); };
+  put(0, low[0]), put(1, low[1]), put(2, low[2]), put(3, low[3]);
+  put(4, high[0]), put(5, high[1]), put(6, high[2]), put(7, high[3]);
+}
+
+// Eight records of four floats, a vector for each of the four.
+struct Records {
+  Oct a, b, c, d;
+};
+[[gnu::always_inline]] inline Records load_records(const float* at, const std::int32_t* j) {
+  using Four = float __attribute__((vector_size(16)));
+  const auto four = [=](int n) GOSSAMER_INLINE {
+    Four x;
+    std::memcpy(&x, at + 4 * static_cast<std::size_t>(j[n]), sizeof x);
+    return x;
+  };
+  const auto two = [=](int n) GOSSAMER_INLINE {
+    return __builtin_shufflevector(four(n), four(n + 4), 0, 1, 2, 3, 4, 5, 6, 7);
+  };
+  const Oct r0 = two(0), r1 = two(1), r2 = two(2), r3 = two(3);
+  const Oct low01 = __builtin_shufflevector(r0, r1, 0, 8, 1, 9, 4, 12, 5, 13);
+  const Oct high01 = __builtin_shufflevector(r0, r1, 2, 10, 3, 11, 6, 14, 7, 15);
+  const Oct low23 = __builtin_shufflevector(r2, r3, 0, 8, 1, 9, 4, 12, 5, 13);
+  const Oct high23 = __builtin_shufflevector(r2, r3, 2, 10, 3, 11, 6, 14, 7, 15);
+  return {__builtin_shufflevector(low01, low23, 0, 1, 8, 9, 4, 5, 12, 13),
+          __builtin_shufflevector(low01, low23, 2, 3, 10, 11, 6, 7, 14, 15),
+          __builtin_shufflevector(high01, high23, 0, 1, 8, 9, 4, 5, 12, 13),
+          __builtin_shufflevector(high01, high23, 2, 3, 10, 11, 6, 7, 14, 15)};
+}
+[[gnu::always_inline]] inline void store_records(float* at, const std::int32_t* j, const Records& all) {
+  const Oct low_ab = __builtin_shufflevector(all.a, all.b, 0, 8, 1, 9, 4, 12, 5, 13);
+  const Oct high_ab = __builtin_shufflevector(all.a, all.b, 2, 10, 3, 11, 6, 14, 7, 15);
+  const Oct low_cd = __builtin_shufflevector(all.c, all.d, 0, 8, 1, 9, 4, 12, 5, 13);
+  const Oct high_cd = __builtin_shufflevector(all.c, all.d, 2, 10, 3, 11, 6, 14, 7, 15);
+  const auto both = [=](int n, Oct r) GOSSAMER_INLINE {
+    std::memcpy(at + 4 * static_cast<std::size_t>(j[n]), &r, 16);
+    std::memcpy(at + 4 * static_cast<std::size_t>(j[n + 4]), reinterpret_cast<const char*>(&r) + 16, 16);
+  };
+  both(0, __builtin_shufflevector(low_ab, low_cd, 0, 1, 8, 9, 4, 5, 12, 13));
+  both(1, __builtin_shufflevector(low_ab, low_cd, 2, 3, 10, 11, 6, 7, 14, 15));
+  both(2, __builtin_shufflevector(high_ab, high_cd, 0, 1, 8, 9, 4, 5, 12, 13));
+  both(3, __builtin_shufflevector(high_ab, high_cd, 2, 3, 10, 11, 6, 7, 14, 15));
 }
 
 }  // namespace gossamer

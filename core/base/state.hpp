@@ -33,6 +33,9 @@ inline constexpr Range counted{.least = 0, .most = 0x1p53, .whole = true};
 inline constexpr Range now{.least = 0, .most = 0x1p53, .whole = true, .now = true};
 inline constexpr Range a_round{.least = 0, .most = 0x1p53, .whole = true, .stamp = true};
 inline constexpr Range up_to(double most) { return {.least = 0, .most = most}; }
+inline constexpr double largest_float = 1e38;  // kept as a float
+inline constexpr Range a_float{.least = -largest_float, .most = largest_float};
+inline constexpr Range float_from_zero = up_to(largest_float);
 inline constexpr Range whole_up_to(double most) { return {.least = 0, .most = most, .whole = true}; }
 
 // Numbers come in records: so many with this range, then so many with the next.
@@ -62,6 +65,12 @@ class StateVisitor {
     see(name, values, {per, record});
   }
   void operator()(const char* name, Slots& slots, Record record) { see(name, slots.all(), {Per::feature, record}); }
+  // Floats of each feature; visitors accept doubles only.
+  void floats(const char* name, std::span<float> values, Record record) {
+    std::vector<double> shown(values.begin(), values.end());
+    see(name, shown, {Per::feature, record});
+    std::transform(shown.begin(), shown.end(), values.begin(), [](double x) { return static_cast<float>(x); });
+  }
   // A vector that may have any number of records.
   void growing(const char* name, std::vector<double>& values, Record record) {
     see(name, values, {Per::learner, record, &values});

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/solve.hpp"
+#include "batch/metric.hpp"
 #include "batch/newton.hpp"
 #include "catalogue/on_blocks.hpp"
 
@@ -49,11 +50,13 @@ class BlockSolver final : public NewtonSolver {
         V_(n_ * k_),
         largest_(n_),
         lipschitz_(violation_.size()),
+        trace_(violation_.size()),
         spread_(violation_.size()),
         delta_(k_) {
+    by_metric_ = k_ > 1 && 4 * x_.entries() > x_.count() * n_;
     if (fit_intercept_) centre();
     in_parts(spread_.size(), 16, threads_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t b = begin; b < end; ++b) spread_[b] = spread(b);
+      for (std::size_t b = begin; b < end; ++b) trace_[b] = trace(b), spread_[b] = size(b) == 1 ? trace_[b] : -1;
     });
   }
 
@@ -103,14 +106,20 @@ class BlockSolver final : public NewtonSolver {
     }
   }
 
-  // The largest eigenvalue of X_bᵀ diag(p) X_b: exact for one feature, by power iteration and rounded up for more.
+  // The trace of X_bᵀ diag(p) X_b: at least its largest eigenvalue, and that for one feature
+  double trace(std::size_t b) const {
+    const double* p = loss_.weights();
+    double sum = 0;
+    for (std::size_t m = 0; m < size(b); ++m) {
+      x_.each(feature(b, m), [&](std::size_t i, double x) { sum += p[i] * x * x; });
+    }
+    return sum;
+  }
+
+  // The largest eigenvalue: by power iteration, rounded up. Only blocks that move need it.
   double spread(std::size_t b) const {
     const double* p = loss_.weights();
-    double trace = 0;
-    for (std::size_t m = 0; m < size(b); ++m) {
-      x_.each(feature(b, m), [&](std::size_t i, double x) { trace += p[i] * x * x; });
-    }
-    if (size(b) == 1 || trace == 0) return trace;
+    if (trace_[b] == 0) return 0;
     std::vector<double> v(size(b)), z(n_);
     for (std::size_t m = 0; m < v.size(); ++m) v[m] = 1 + 0.1 * static_cast<double>(m % 7);
     double norm = norm2(std::span<const double>(v));
@@ -126,10 +135,10 @@ class BlockSolver final : public NewtonSolver {
       }
       const double before = norm;
       norm = norm2(std::span<const double>(v));
-      if (!(norm > 0)) return trace;
+      if (!(norm > 0)) return trace_[b];
       if (round > 2 && std::fabs(norm - before) <= 1e-4 * norm) break;
     }
-    return std::min(1.02 * norm, trace);
+    return std::min(1.02 * norm, trace_[b]);
   }
 
   // The length of the prox-gradient step of every block, in units of the gradient; the largest.
@@ -138,14 +147,14 @@ class BlockSolver final : public NewtonSolver {
       std::vector<double> w, g, to;
       Scratch scratch;
       for (std::size_t b = begin; b < end; ++b) {
-        const double scale = std::max(spread_[b] * loss_.steepness(), 1e-300);
+        const double scale = std::max((spread_[b] < 0 ? trace_[b] : spread_[b]) * loss_.steepness(), 1e-300);
         take(b, W_, w), take(b, G_, g);
         to.resize(w.size());
         for (std::size_t m = 0; m < w.size(); ++m) g[m] = w[m] - g[m] / scale;
         penalty_->prox(g, to, alpha / scale, weight(b), scratch);
         double moved = 0;
         for (std::size_t m = 0; m < w.size(); ++m) moved += (to[m] - w[m]) * (to[m] - w[m]);
-        violation_[b] = spread_[b] > 0 ? scale * std::sqrt(moved) : 0.0;
+        violation_[b] = trace_[b] > 0 ? scale * std::sqrt(moved) : 0.0;
       }
     });
     return violation_.empty() ? 0.0 : *std::max_element(violation_.begin(), violation_.end());
@@ -164,6 +173,7 @@ class BlockSolver final : public NewtonSolver {
     in_parts(working_.size(), 32, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t c = begin; c < end; ++c) {
         const std::size_t b = working_[c];
+        if (spread_[b] < 0) spread_[b] = spread(b);
         double scale = 0;  // the trace: exact for one feature, and the lower of two bounds for more
         for (std::size_t m = 0; m < size(b); ++m) {
           x_.each(feature(b, m), [&](std::size_t i, double x) { scale += largest_[i] * x * x; });
@@ -174,7 +184,8 @@ class BlockSolver final : public NewtonSolver {
     });
   }
 
-  std::size_t descend(double alpha, double enough, double, std::size_t max_epochs) override {
+  std::size_t descend(double alpha, double enough, double violation, std::size_t max_epochs) override {
+    if (by_metric_ && violation > 1e-5 * alpha && worth_a_metric()) return descend_by_metric(alpha, enough);
     std::fill(V_.begin(), V_.end(), 0.0);
     std::vector<std::size_t> all(working_.size()), moving;
     std::iota(all.begin(), all.end(), 0);
@@ -196,6 +207,156 @@ class BlockSolver final : public NewtonSolver {
       }
     }
     return epochs;
+  }
+
+  // Of several outputs, where the columns are dense: sparse ones are cheaper to visit one by one. Small problems are
+  // solved before the products are known, and large sets have too many.
+  bool worth_a_metric() const {
+    const double columns = static_cast<double>(new_.size() / k_), n = static_cast<double>(n_);
+    return n * columns * static_cast<double>(k_) > 1 << 16 && columns <= 2 * n &&
+           Metric::bytes(n_, new_.size() / k_, k_) < 512.0 * 1024 * 1024;
+  }
+
+  // The same for the loss itself, not its model: steps in a metric in which the outputs do not meet (metric.hpp), each
+  // minimised by sweeps over products of columns, with momentum that starts again where F rises (FISTA).
+  std::size_t descend_by_metric(double alpha, double enough) {
+    const bool again = !held_.empty() && std::includes(held_.begin(), held_.end(), working_.begin(), working_.end());
+    if (again && uses_ < 8)
+      working_ = held_, lay_out(), ++uses_;
+    else
+      held_ = working_, uses_ = 0;
+    std::vector<std::size_t> columns, first;  // features, and where each block begins
+    for (const std::size_t b : working_) {
+      first.push_back(columns.size());
+      for (std::size_t m = 0; m < size(b); ++m) columns.push_back(feature(b, m));
+    }
+    first.push_back(columns.size());
+    if (uses_ == 0) metric_ = std::make_unique<Metric>(x_, columns, k_, threads_);
+    Metric& metric = *metric_;
+    const std::size_t ones = columns.size(), width = metric.width();
+    const bool coupled = loss_.is_multiclass();
+    if (uses_ == 0) {
+      std::vector<double> h(n_ * k_);
+      for (std::size_t i = 0; i < n_; ++i) {
+        for (std::size_t r = 0; r < k_; ++r) {
+          const double at = h_[i * k_ + r], p = loss_.weights()[i];
+          h[i * k_ + r] = coupled ? p * std::max(at * (1 - at), 1e-5) : at + 1e-6 * mean_ * p;
+        }
+      }
+      metric.build(h);
+    }
+    std::vector<double> bends(working_.size());
+    for (std::size_t c = 0; c < working_.size(); ++c) {  // at most the largest sum of a line (Gershgorin)
+      for (std::size_t j = first[c]; j < first[c + 1]; ++j) {
+        for (std::size_t r = 0; r < k_; ++r) {
+          double sum = 0;
+          for (std::size_t i = first[c]; i < first[c + 1]; ++i) sum += std::fabs(metric.pair(j, i)[r]);
+          bends[c] = std::max(bends[c], 1.0001 * sum);
+        }
+      }
+    }
+    const auto value = [&](const std::vector<double>& Z, const std::vector<double>& w) {
+      double sum = 0;
+      for (std::size_t c = 0; c < working_.size(); ++c) {
+        const std::span<const double> block(&w[first[c] * k_], (first[c + 1] - first[c]) * k_);
+        sum += penalty_->value(block, weight(working_[c]));
+      }
+      return loss_.value(Z.data(), b_.data()) + alpha * sum;
+    };
+    // w: W + D on the working set, then d_b; Z: the margins there. y: where a step begins.
+    std::vector<double> w = new_, g((ones + 1) * k_), S(n_ * k_), Z = Z_, to, y, step, Zy = Z_, Zto(n_ * k_);
+    w.resize((ones + 1) * k_, 0.0), y = w;
+    std::vector<float> R((ones + 1) * width), delta(width);
+    double F = value(Z, w), momentum = 1, factor = coupled ? 1.4 : 1.0;
+    std::size_t sweeps = 0;
+    std::vector<std::size_t> all(working_.size()), moving;
+    std::iota(all.begin(), all.end(), 0);
+    for (int outer = 0; outer < 200; ++outer) {
+      check_stop();
+      loss_.slopes(Zy.data(), b_.data(), S.data());
+      metric.gradient(S, g);
+      to = y;
+      std::fill(R.begin(), R.end(), 0.0f);
+      double most_first = 0;
+      for (int sweep = 0; sweep < 20; ++sweep, ++sweeps) {
+        const bool whole = sweep == 0 || moving.empty();
+        double most = 0;
+        for (const std::size_t c : whole ? all : moving) {
+          most = std::max(most, visit(alpha, c, first[c], first[c + 1], factor, bends[c], metric, g, R, delta, to));
+        }
+        if (fit_intercept_) {
+          for (std::size_t r = 0; r < k_; ++r) {
+            const double bend = factor * metric.pair(ones, ones)[r];
+            const double by = bend > 0 ? -(g[ones * k_ + r] + R[ones * width + r]) / bend : 0.0;
+            to[ones * k_ + r] += by, delta[r] = static_cast<float>(factor * by);
+          }
+          metric.add(ones, delta.data(), R.data());
+        }
+        if (sweep == 0) {
+          most_first = most;
+          moving.clear();
+          for (const std::size_t c : all) {
+            const double *at = &to[first[c] * k_], *end = at + (first[c + 1] - first[c]) * k_;
+            if (std::any_of(at, end, [](double v) { return v != 0; })) moving.push_back(c);
+          }
+        } else if (most <= 0.3 * most_first) {
+          break;
+        }
+      }
+      step.resize(w.size());
+      for (std::size_t q = 0; q < w.size(); ++q) step[q] = q < new_.size() ? to[q] - old_[q] : to[q];
+      metric.margins(step, Zto);
+      for (std::size_t q = 0; q < Zto.size(); ++q) Zto[q] += Z_[q];
+      const double there = value(Zto, to);
+      if (!(there <= F + 1e-14 * std::fabs(F))) {
+        if (momentum == 1) {
+          if (factor > 1e3) break;
+          factor *= 1.5;
+        }
+        momentum = 1, y = w, Zy = Z;
+        continue;
+      }
+      double uphill = 0;
+      for (std::size_t q = 0; q < w.size(); ++q) uphill += (y[q] - to[q]) * (to[q] - w[q]);
+      if (uphill > 0) momentum = 1;
+      const double next = (1 + std::sqrt(1 + 4 * momentum * momentum)) / 2, share = (momentum - 1) / next;
+      for (std::size_t q = 0; q < w.size(); ++q) y[q] = to[q] + share * (to[q] - w[q]);
+      for (std::size_t q = 0; q < Z.size(); ++q) Zy[q] = Zto[q] + share * (Zto[q] - Z[q]);
+      w.swap(to), Z.swap(Zto), momentum = next, F = there;
+      if (most_first <= enough) break;
+    }
+    std::copy_n(w.begin(), new_.size(), new_.begin());
+    std::copy_n(&w[ones * k_], k_, step_b_.begin());
+    if (coupled) {  // a constant more for all outputs changes nothing
+      const double mean = std::accumulate(step_b_.begin(), step_b_.end(), 0.0) / static_cast<double>(k_);
+      for (double& b : step_b_) b -= mean;
+    }
+    return sweeps;
+  }
+
+  // A prox-gradient step of one block in the metric; how far it went, in units of the gradient.
+  double visit(double alpha, std::size_t c, std::size_t begin, std::size_t end, double factor, double bend,
+               const Metric& metric, const std::vector<double>& g, std::vector<float>& R, std::vector<float>& delta,
+               std::vector<double>& w) {
+    const std::size_t width = metric.width(), count = (end - begin) * k_;
+    const double scale = factor * bend;
+    if (!(scale > 0)) return 0;
+    at_.resize(count), to_.resize(count);
+    for (std::size_t j = begin, q = 0; j < end; ++j) {
+      for (std::size_t r = 0; r < k_; ++r, ++q) at_[q] = w[j * k_ + r] - (g[j * k_ + r] + R[j * width + r]) / scale;
+    }
+    penalty_->prox(at_, to_, alpha / scale, weight(working_[c]), scratch_);
+    double moved = 0;
+    for (std::size_t j = begin, q = 0; j < end; ++j) {
+      bool still = true;
+      for (std::size_t r = 0; r < k_; ++r, ++q) {
+        const double by = to_[q] - w[j * k_ + r];
+        w[j * k_ + r] = to_[q], delta[r] = static_cast<float>(factor * by);
+        moved += by * by, still = still && by == 0;
+      }
+      if (!still) metric.add(j, delta.data(), R.data());
+    }
+    return scale * std::sqrt(moved);
   }
 
   double epoch(double alpha, const std::vector<std::size_t>& over) {
@@ -299,13 +460,16 @@ class BlockSolver final : public NewtonSolver {
   }
 
   std::unique_ptr<ProxPenalty> penalty_;
-  double mean_ = 0;                         // Σ_i of the largest curvatures
-  std::vector<double> V_, largest_;         // n × k: H·(XD + d_b); n: at least the largest curvature of each example
-  std::vector<double> lipschitz_, spread_;  // one per block
+  double mean_ = 0;                  // Σ_i of the largest curvatures
+  std::vector<double> V_, largest_;  // n × k: H·(XD + d_b); n: at least the largest curvature of each example
+  std::vector<double> lipschitz_, trace_, spread_;  // one per block; a spread that is not known is −1
   std::vector<double> at_, to_, delta_;
   std::vector<double> means_;  // x̄ of dense columns
   OwnedLines centred_;
   mutable std::vector<double> shown_b_;
+  std::unique_ptr<Metric> metric_;  // of the blocks held_, and how often it was used since it was made
+  std::vector<std::size_t> held_;
+  std::size_t uses_ = 0;
   Scratch scratch_;
 };
 

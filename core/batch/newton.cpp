@@ -34,23 +34,29 @@ NewtonSolver::NewtonSolver(const Design& design, const SummedLoss& loss, const B
       per_column_(x_.entries() * k_ / std::max<std::size_t>(1, x_.count()) + 1) {}
 
 Standing NewtonSolver::start(std::span<const double> W, std::span<const double> b, double alpha) {
+  damping_ = first_damping_;
+  const bool known = known_ && std::equal(W.begin(), W.end(), W_.begin());
+  known_ = false;
+  if (!known) std::copy(b.begin(), b.end(), b_.begin());
   std::copy(W.begin(), W.end(), W_.begin());
-  std::copy(b.begin(), b.end(), b_.begin());
   std::fill(Z_.begin(), Z_.end(), 0.0);
   for (std::size_t j = 0; j < x_.count(); ++j) {
     const double* w = &W_[j * k_];
     if (std::any_of(w, w + k_, [](double v) { return v != 0; })) x_.scatter(j, w, k_, Z_.data()), visited();
   }
-  damping_ = first_damping_;
-  settle();
+  if (known)  // what steps have left of rounding is gone from the margins; the rest is as before
+    known_ = true;
+  else
+    settle();
   return {value_, measure(alpha), 0, 0};
 }
 
 Standing NewtonSolver::round(double alpha, double share, std::size_t max_epochs) {
   Standing now{value_, measure(alpha), 0, 0};
+  known_ = false;
   choose();
   now.working = working_.size(), now.growing = growing_;
-  if (working_.empty() || now.violation == 0) return now;
+  if (working_.empty() || now.violation == 0) return known_ = true, now;
   model();
   std::fill(step_b_.begin(), step_b_.end(), 0.0);
   now.epochs = descend(alpha, share * now.violation, now.violation, max_epochs);
@@ -66,6 +72,7 @@ void NewtonSolver::settle() {
   if (fit_intercept_) b_ = loss_.best_intercept(Z_.data(), b_.data()).b;
   value_ = loss_.slopes(Z_.data(), b_.data(), S_.data());
   product(x_, S_, k_, G_, threads_);
+  known_ = true;
 }
 
 bool NewtonSolver::is_zero(std::size_t b) const {
@@ -76,7 +83,8 @@ bool NewtonSolver::is_zero(std::size_t b) const {
   return true;
 }
 
-// The working set: all blocks with a weight, and at most as many again that violate most.
+// The working set: all blocks with a weight, and at most as many again (a quarter, where pairs of columns cost) that
+// violate most.
 void NewtonSolver::choose() {
   working_.clear(), candidates_.clear();
   for (std::size_t b = 0; b < violation_.size(); ++b) {
@@ -85,7 +93,7 @@ void NewtonSolver::choose() {
     else if (violation_[b] > 0)
       candidates_.push_back(b);
   }
-  const std::size_t room = std::max(room_, working_.size());
+  const std::size_t room = std::max(room_, working_.size() / (by_metric_ ? 4 : 1));
   growing_ = candidates_.size() > room;
   if (growing_) {
     std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(room), candidates_.end(),
@@ -94,6 +102,10 @@ void NewtonSolver::choose() {
   }
   working_.insert(working_.end(), candidates_.begin(), candidates_.end());
   std::sort(working_.begin(), working_.end());
+  lay_out();
+}
+
+void NewtonSolver::lay_out() {
   offsets_.assign(1, 0), old_.clear();
   for (const std::size_t b : working_) {
     for (std::size_t m = 0; m < size(b); ++m) {

@@ -33,6 +33,9 @@ class NewtonSolver : public CoordinateSolver {
 
   // How far every block is from its optimum, into violation_; the largest.
   virtual double measure(double alpha) = 0;
+  void choose();
+  // The numbers of the working set, into old_ and new_.
+  void lay_out();
   // The model at W for the working set: curvatures in H_, and what else descent needs.
   virtual void model() = 0;
   // Minimises the model from new_ until the violation is at most `enough`: new_ and step_b_. Returns the epochs.
@@ -53,7 +56,7 @@ class NewtonSolver : public CoordinateSolver {
   const SummedLoss& loss_;
   std::vector<double> a_;  // one weight per block, or none
   std::vector<std::int64_t> members_, starts_;
-  bool fit_intercept_, growing_ = false;
+  bool fit_intercept_, growing_ = false, by_metric_ = false;
   std::size_t n_, k_, room_;
   double value_ = 0, first_damping_, least_damping_,
          damping_ = 0;              // damping: how much more curved than the model the loss is taken for
@@ -67,12 +70,12 @@ class NewtonSolver : public CoordinateSolver {
 
  private:
   bool is_zero(std::size_t b) const;
-  void choose();
   void settle();
   double line_search(double alpha);
   void trust(double share, double kept);
 
   const BlockPenalty& penalty_;
+  bool known_ = false;  // loss, slopes and gradient are those at W
   std::vector<std::size_t> candidates_;
   mutable StopWatch pace_;
   std::size_t per_column_;  // entries, on average

@@ -22,9 +22,9 @@ template <class T>
 void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
            Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y,
            std::span<const double> weight, Vector<const double> step, const LossCall& loss,
-           std::span<const double> offset) {
+           std::span<const double> offset, bool dense) {
   learner.learn(Examples<T>{begins.size(), begins.data(), ends.data(), index.data(), value.data(), y.data(), y.shape(1),
-                            weight.data(), step.data(), offset.data()},
+                            weight.data(), step.data(), offset.data(), dense},
                 loss);
 }
 
@@ -33,17 +33,28 @@ struct Saving final : StateVisitor {
   void see(const char* name, std::span<double> values, const Shown&) override { state[name] = copied(values); }
 };
 
-// Restores the state in a dict of vectors of doubles.
-void restore(Learner& learner, nb::dict state) {
-  std::vector<Vector<const double>> kept;  // what is converted lives as long as its span
-  learner.restore([&](const char* name) -> std::span<const double> {
+// The state in a dict of vectors of doubles; what is converted lives as long as `kept`.
+Learner::Saved saved_in(const nb::dict& state, std::vector<Vector<const double>>& kept) {
+  return [&kept, state](const char* name) -> std::span<const double> {
     const std::string what = "The saved state does not belong to this learner: '" + std::string(name) + "' ";
     if (!state.contains(name)) throw std::invalid_argument(what + "is missing.");
     Vector<const double> saved;
     if (!nb::try_cast(state[name], saved)) throw std::invalid_argument(what + "is not a vector of numbers.");
     kept.push_back(saved);
     return span_of(saved);
-  });
+  };
+}
+
+void restore(Learner& learner, const nb::dict& state) {
+  std::vector<Vector<const double>> kept;
+  learner.restore(saved_in(state, kept));
+}
+
+std::unique_ptr<Learner> merged(Learner& learner, const std::vector<nb::dict>& states) {
+  std::vector<Vector<const double>> kept;
+  std::vector<Learner::Saved> saved;
+  for (const nb::dict& state : states) saved.push_back(saved_in(state, kept));
+  return learner.merged(saved);
 }
 
 void bind_coupled(nb::module_& m) {
@@ -88,7 +99,17 @@ void bind_coupled(nb::module_& m) {
 
 void bind_methods(nb::module_& m) {
   Methods::each([&]<class M> { bind_part<M>(m).attr("has_lanes") = M::facts.lanes; });
+  nb::enum_<Target>(m, "Target")
+      .value("labels", Target::labels)
+      .value("numbers", Target::numbers)
+      .value("rates", Target::rates);
   nb::class_<Setup>(m, "Setup")
+      .def_rw("target", &Setup::target)
+      .def_rw("joint", &Setup::joint)
+      .def_rw("centred", &Setup::centred)
+      .def_rw("relative", &Setup::relative)
+      .def_rw("cut", &Setup::cut)
+      .def_rw("batch", &Setup::batch)
       .def(
           "__init__",
           [](Setup* self, std::size_t features, std::size_t outputs, double alpha, bool fit_intercept, bool average) {
@@ -133,9 +154,9 @@ void bind_learner(nb::module_& m) {
       .def_prop_ro("lost", &Learner::lost)
       .def_prop_ro("finite", &Learner::finite)
       .def("learn", &learn<double>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
-           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), Free())
+           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), "dense"_a = false, Free())
       .def("learn", &learn<float>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
-           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), Free())
+           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), "dense"_a = false, Free())
       .def("read", &Learner::read, "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
       .def(
           "read_some",
@@ -159,11 +180,15 @@ void bind_learner(nb::module_& m) {
              return saving.state;
            })
       .def("restore", &restore, "state"_a)
+      .def("merged", &merged, "states"_a)
+      .def("share", &Learner::share, "parts"_a, "rounds"_a)
       .def_rw("scoring", &Learner::scoring)
       .def_rw("threads", &Learner::threads)
       .def_prop_ro("lanes", &Learner::lanes)
+      .def_prop_ro("strength_unit", &Learner::strength_unit)
       .def_prop_ro("losses", [](const Learner& learner) { return copied(learner.losses()); })
       .def_prop_ro("squares", [](const Learner& learner) { return copied(learner.squares()); })
+      .def_prop_ro("products", [](const Learner& learner) { return copied(learner.products()); })
       .def_prop_rw(
           "tally", [](const Learner& learner) { return copied(learner.tally()); },
           [](Learner& learner, Vector<const double> tally) { learner.set_tally(span_of(tally)); })

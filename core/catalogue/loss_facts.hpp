@@ -21,6 +21,7 @@ struct LossFacts {
   Link link = Link::identity;
   bool quadratic = false;    // the curvature does not change: its quadratic model is the loss
   bool of_residual = false;  // ℓ(z + c, y + c) = ℓ(z, y): a function of z − y alone
+  bool bounded = false;      // slopes are bounded
   bool steep = false;        // slopes grow without bound where z is wrong: a large one says little of the scale of y
 };
 

@@ -40,7 +40,7 @@ struct BothWays {
 
 // log(1 + e^{−yz}), y = ±1
 struct Logistic {
-  static constexpr LossFacts facts{.name = "Logistic", .link = Link::sigmoid};
+  static constexpr LossFacts facts{.name = "Logistic", .link = Link::sigmoid, .bounded = true};
 
   double value(double z, double y) const { return softplus(-y * z); }
   double slope(double z, double y) const { return -y * sigmoid(-y * z); }
@@ -65,7 +65,7 @@ struct Logistic {
 
 // [1 − yz]₊, y = ±1
 struct Hinge {
-  static constexpr LossFacts facts{.name = "Hinge"};
+  static constexpr LossFacts facts{.name = "Hinge", .bounded = true};
 
   double value(double z, double y) const { return std::max(1.0 - y * z, 0.0); }
   double slope(double z, double y) const { return y * z < 1.0 ? -y : 0.0; }
@@ -113,7 +113,8 @@ struct Squared {
 
 // [|z − y| − ε]₊
 struct EpsilonInsensitive {
-  static constexpr LossFacts facts{.name = "EpsilonInsensitive", .settings = {"epsilon"}, .of_residual = true};
+  static constexpr LossFacts facts{
+      .name = "EpsilonInsensitive", .settings = {"epsilon"}, .of_residual = true, .bounded = true};
 
   double epsilon;
 
@@ -132,7 +133,8 @@ struct EpsilonInsensitive {
 
 // log(1 + e^{z−y−ε}) + log(1 + e^{y−z−ε})
 struct LogEpsilonInsensitive {
-  static constexpr LossFacts facts{.name = "LogEpsilonInsensitive", .settings = {"epsilon"}, .of_residual = true};
+  static constexpr LossFacts facts{
+      .name = "LogEpsilonInsensitive", .settings = {"epsilon"}, .of_residual = true, .bounded = true};
 
   double epsilon;
 
@@ -162,7 +164,7 @@ struct LogEpsilonInsensitive {
 
 // ½ r² for |r| ≤ δ, δ(|r| − ½δ) beyond, r = z − y
 struct Huber {
-  static constexpr LossFacts facts{.name = "Huber", .settings = {"delta"}, .of_residual = true};
+  static constexpr LossFacts facts{.name = "Huber", .settings = {"delta"}, .of_residual = true, .bounded = true};
 
   double delta;
 
@@ -178,7 +180,7 @@ struct Huber {
 
 // q [y − z]₊ + (1 − q) [z − y]₊
 struct Quantile {
-  static constexpr LossFacts facts{.name = "Quantile", .settings = {"q"}, .of_residual = true};
+  static constexpr LossFacts facts{.name = "Quantile", .settings = {"q"}, .of_residual = true, .bounded = true};
 
   double q;
 

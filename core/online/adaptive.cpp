@@ -9,6 +9,7 @@
 // before it is used (Ross, Mineiro & Langford 2013). The penalty must be a sum over features (rows of W).
 #include "online/buffered.hpp"
 #include "online/hot.hpp"
+#include "online/merging.hpp"
 #include "online/trail.hpp"
 
 namespace gossamer {
@@ -42,6 +43,33 @@ class Raised {
   std::vector<Before> before_;
 };
 
+// A feature of a dual form in one lane: s, m (FTRL: √s), c and the sums G of each output.
+template <bool Proximal>
+struct Cell {
+  double &s, &other, &rate, *sums;
+  std::size_t outputs;
+  double eta, beta;
+
+  // Curvatures 1/c add up; a feature that one of them has not seen is as the other one has it.
+  void add(const Cell& from, double largest) {
+    const double curvature = (rate > 0 ? 1 / rate : 0.0) + (from.rate > 0 ? 1 / from.rate : 0.0);
+    for (std::size_t r = 0; r < outputs; ++r) sums[r] += from.sums[r];
+    if (curvature > 0) set(eta * curvature, largest);
+  }
+  void share(double parts) {
+    for (std::size_t r = 0; r < outputs; ++r) sums[r] /= parts;
+    if (rate > 0) set(eta / (rate * parts), other);
+  }
+
+ private:
+  void set(double divisor, double largest) {
+    const double root = Proximal ? std::max(divisor - beta, 0.0) : largest > 0 ? divisor / largest : 0.0;
+    s = root * root;
+    if (Proximal) other = root;
+    rate = eta / safe(Proximal ? beta + root : largest * root);
+  }
+};
+
 // The primal form: between touches a feature has rounds with one and the same s. A slot: the round it is up to date
 // with, s of each lane, m, the step of each lane, the weights.
 class AdaptiveRule final : public BufferedRule {
@@ -61,13 +89,14 @@ class AdaptiveRule final : public BufferedRule {
     }
     add_up(row, z);
   }
-  void learn(const Row& row, const double* slope) override {
+  void learn(const Row& row, Slopes slopes) override {
     by_size([&, eta = eta_, rounds = rounds_](auto m, auto k) {
       const double *w = here_.w.data(), *factor = step_factors_.data();
       double* slots = slot(0);
       for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
         double *at = slots + row[n] * (2 + 2 * m + m * k), *s = at + 1, *step = at + 2 + m, *to = step + m,
                x = row.x[n];
+        const double* slope = slopes[n];
         at[0] = rounds;
         side_by_side(m, [=, largest = at[1 + m]](std::size_t i) {
           s[i] += squared(x, slope + i * k, k);
@@ -161,13 +190,13 @@ class AdaptiveDualRule final : public BufferedRule {
     load(here_, row.index, rounds_);
     add_up(row, z);
   }
-  void learn(const Row& row, const double* slope) override {
+  void learn(const Row& row, Slopes slopes) override {
     by_size([&, step = eta_, beta = beta_](auto m, auto k) {
       const double *w = here_.w.data(), *factor = step_factors_.data();
       double* slots = slot(0);
       for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
         double *s = slots + row[n] * (rates(m) + m + m * k), *other = s + m, *rate = s + rates(m), *sum = rate + m;
-        side_by_side(m, [=, x = row.x[n], largest = *other](std::size_t i) {
+        side_by_side(m, [=, x = row.x[n], slope = slopes[n], largest = *other](std::size_t i) {
           s[i] += squared(x, slope + i * k, k);
           const double root = std::sqrt(s[i]), eta = step * factor[i];
           const double sigma = Proximal ? (root - other[i]) / eta : 0.0;
@@ -208,6 +237,22 @@ class AdaptiveDualRule final : public BufferedRule {
       }
     }
   }
+  void add(Rule& rule) override {
+    auto& other = same_kind<AdaptiveDualRule>(rule);
+    if (rounds_ == 0) eta_ = other.eta_;
+    for (std::size_t j = 0; j < features_; ++j) {
+      double &mine = slot(j)[m_], &its = other.slot(j)[m_], largest = std::max(mine, its);
+      for (std::size_t i = 0; i < m_; ++i) cell(j, i).add(other.cell(j, i), largest);
+      if (!Proximal) mine = largest;
+    }
+    rounds_ += other.rounds_;
+  }
+  void share(double parts, double rounds) override {
+    for (std::size_t j = 0; j < features_; ++j) {
+      for (std::size_t i = 0; i < m_; ++i) cell(j, i).share(parts);
+    }
+    rounds_ = rounds;
+  }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
     const double *at = slot(j), *rate = at + rates(m_), *sum = rate + m_ + lane * k_;
     numbers.insert(numbers.end(), {at[lane], at[m_ + (Proximal ? lane : 0)], rate[lane]});
@@ -220,6 +265,10 @@ class AdaptiveDualRule final : public BufferedRule {
   Raised raised_;
 
   static constexpr std::size_t rates(std::size_t m) { return m + (Proximal ? m : 1); }  // where they are in a slot
+  Cell<Proximal> cell(std::size_t j, std::size_t i) {
+    double *at = slot(j), *rate = at + rates(m_);
+    return {at[i], at[m_ + (Proximal ? i : 0)], rate[i], rate + m_ + i * k_, k_, eta_ * step_factors_[i], beta_};
+  }
   void load(Buffer& b, std::span<const std::int32_t> features, double t) const {
     make_room(b, features.size());
     by_size([&](auto m, auto k) {
@@ -249,7 +298,7 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
         beta_(beta) {}
 
   void margins(const Row& row, double step, double* z) override { look(row, step, z); }
-  void learn(const Row& row, const double* slope) override { move(row, slope); }
+  void learn(const Row& row, Slopes slopes) override { move(row, slopes.at); }
 
   template <class T>
   void look(const RowOf<T>& row, double step, double* z) {
@@ -312,6 +361,20 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
     f("rounds", rounds_, now), f("eta", eta_, at_least_zero);
     f("slots", this->slots_, {{at_least_zero, 3}, {any_number}});
   }
+  void add(Rule& rule) override {
+    auto& other = same_kind<AdaptiveDualL1>(rule);
+    if (rounds_ == 0) eta_ = other.eta_;
+    for (std::size_t j = 0; j < this->features_; ++j) {
+      double &mine = this->slots_[4 * j + 1], largest = std::max(mine, other.slots_[4 * j + 1]);
+      cell(j).add(other.cell(j), largest);
+      if (!Proximal) mine = largest;
+    }
+    rounds_ += other.rounds_;
+  }
+  void share(double parts, double rounds) override {
+    for (std::size_t j = 0; j < this->features_; ++j) cell(j).share(parts);
+    rounds_ = rounds;
+  }
   double path(std::size_t j, double n) const {
     const double *at = &this->slots_[4 * j], c = at[2], a = alpha_ * weight_of(this->weights_, j);
     const double start = c * (std::fabs(at[3]) - a * (rounds_ - n));
@@ -322,6 +385,10 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
   double alpha_, step_factor_, beta_, eta_ = 0, rounds_ = 0;
   Raised raised_;
 
+  Cell<Proximal> cell(std::size_t j) {
+    double* at = &this->slots_[4 * j];
+    return {at[0], at[1], at[2], at + 3, 1, eta_ * step_factor_, beta_};
+  }
   double weight(const double* at, double a, std::size_t j) const {
     return soft(-at[2] * at[3], at[2] * (a * weight_of(this->weights_, j)));
   }

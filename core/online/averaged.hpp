@@ -39,8 +39,8 @@ class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
     }
     rule_->margins(row, step, z);
   }
-  void learn(const Row& row, const double* slope) override {
-    rule_->learn(row, slope);
+  void learn(const Row& row, Slopes slopes) override {
+    rule_->learn(row, slopes);
     rounds_ += 1;
     if (lazy_) return;
     sums_.resize(k_);
@@ -50,6 +50,7 @@ class Averaged final : public Looped<Averaged<R>, Rule>, public Average {
     }
   }
   void take_back() override { rule_->take_back(); }
+  void seen(const Row& row, std::size_t cells, double* w) const override { rule_->seen(row, cells, w); }
   void read(std::size_t j, double* w) const override { rule_->read(j, w); }
   void read_average(std::size_t j, double* w) const override {
     if (rounds_ == 0) return rule_->read(j, w);

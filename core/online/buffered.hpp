@@ -21,6 +21,10 @@ class BufferedRule : public Rule {
     }
   }
 
+  void seen(const Row& row, std::size_t cells, double* w) const override {
+    std::copy_n(here_.w.data(), row.size() * cells, w);
+  }
+
  protected:
   BufferedRule(AnyPenalty penalty, const Setup& setup, std::size_t stride)
       : penalty_(std::move(penalty)),

@@ -10,6 +10,7 @@
 // change.
 #include "online/buffered.hpp"
 #include "online/hot.hpp"
+#include "online/merging.hpp"
 #include "online/trail.hpp"
 
 namespace gossamer {
@@ -56,6 +57,14 @@ class Clock {
   }
   double rho() const { return rho_; }
   double alpha() const { return alpha_; }
+  void add(const Clock& other) {
+    gamma_ = merged_gamma(gamma_, rounds_, other.gamma_, other.rounds_);
+    rounds_ += other.rounds_;
+  }
+  void share(double parts, double rounds) {
+    gamma_ = shared_gamma(gamma_, rounds_, parts, rounds);
+    rounds_ = rounds;
+  }
   void visit(StateVisitor& f) {
     f("rounds", rounds_, now), f("gamma", gamma_, at_least_zero);
     if (!traced_) return;
@@ -99,11 +108,12 @@ class RdaRule final : public BufferedRule {
     clock_.begin(gamma);
     add_up(row, z);
   }
-  void learn(const Row& row, const double* slope) override {
+  void learn(const Row& row, Slopes slopes) override {
     by_size([&](auto m, auto k) {
       double* sums = slot(0);
       for (std::size_t n = 0; n < row.size(); ++n) {
         double *sum = sums + row[n] * (m * k), x = row.x[n];
+        const double* slope = slopes[n];
         for (std::size_t c = 0; c < m * k; ++c) sum[c] += x * slope[c];
       }
     });
@@ -139,6 +149,11 @@ class RdaRule final : public BufferedRule {
   }
   bool settles(double gamma) const override { return clock_.settles(gamma); }
   void settle() override { clock_.restart(); }
+  void add(Rule& rule) override {
+    auto& other = same_kind<RdaRule>(rule);
+    clock_.add(other.clock_), add_all(slots_.all(), other.slots_.all());
+  }
+  void share(double parts, double rounds) override { clock_.share(parts, rounds), divide_all(slots_.all(), parts); }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const override {
     numbers.insert(numbers.end(), slot(j) + lane * k_, slot(j) + (lane + 1) * k_);
     return "sums";
@@ -179,7 +194,7 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
       : Looped(weights, s, 1), clock_(s.alpha(), rho, s.features, s.average), step_factor_(s.step_factors[0]) {}
 
   void margins(const Row& row, double gamma, double* z) override { look(row, gamma, z); }
-  void learn(const Row& row, const double* slope) override { move(row, slope); }
+  void learn(const Row& row, Slopes slopes) override { move(row, slopes.at); }
 
   template <class T>
   void look(const RowOf<T>& row, double gamma, double* z) {
@@ -212,6 +227,11 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
   }
   bool settles(double gamma) const override { return clock_.settles(gamma * step_factor_); }
   void settle() override { clock_.restart(); }
+  void add(Rule& rule) override {
+    auto& other = same_kind<RdaL1>(rule);
+    clock_.add(other.clock_), add_all(slots_.all(), other.slots_.all());
+  }
+  void share(double parts, double rounds) override { clock_.share(parts, rounds), divide_all(slots_.all(), parts); }
 
  private:
   Clock clock_;

@@ -32,13 +32,16 @@ class FobosRule final : public BufferedRule {
     load(here_, row.index);
     add_up(row, z);
   }
-  void learn(const Row& row, const double* slope) override {
-    steps_.resize(cells_);
-    for (std::size_t c = 0; c < cells_; ++c) steps_[c] = eta_ * step_factors_[c / k_] * slope[c];
-    by_size([&, now = lazy_[0]->now()](auto m, auto k) {
+  void learn(const Row& row, Slopes slopes) override {
+    const std::size_t count = slopes.apart == 0 ? 1 : row.size();
+    if (steps_.size() < count * cells_) steps_.resize(count * cells_);
+    for (std::size_t n = 0; n < count; ++n) {
+      for (std::size_t c = 0; c < cells_; ++c) steps_[n * cells_ + c] = eta_ * step_factors_[c / k_] * slopes[n][c];
+    }
+    by_size([&, now = lazy_[0]->now(), apart = slopes.apart](auto m, auto k) {
       const double *w = here_.w.data(), *step = steps_.data();
       double* slots = slot(0);
-      for (std::size_t n = 0; n < row.size(); ++n, w += m * k) {
+      for (std::size_t n = 0; n < row.size(); ++n, w += m * k, step += apart) {
         double *at = slots + row[n] * (1 + m * k), x = row.x[n];
         at[0] = now;
         for (std::size_t c = 0; c < m * k; ++c) at[1 + c] = w[c] - x * step[c];
@@ -88,7 +91,7 @@ class FobosRule final : public BufferedRule {
  private:
   std::vector<std::unique_ptr<Lazy>> lazy_;  // of each lane
   double eta_ = 0, unit_;
-  std::vector<double> steps_;  // η · step factor · slope of this round
+  std::vector<double> steps_;  // η · step factor · slopes of this round
 
   // The weights of some features, up to date, into the buffer.
   void load(Buffer& b, std::span<const std::int32_t> features) const {
@@ -123,7 +126,7 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
         alpha_(s.alpha() * s.step_factors[0]) {}
 
   void margins(const Row& row, double step, double* z) override { look(row, step, z); }
-  void learn(const Row& row, const double* slope) override { move(row, slope); }
+  void learn(const Row& row, Slopes slopes) override { move(row, slopes.at); }
 
   template <class T>
   void look(const RowOf<T>& row, double step, double* z) {

@@ -34,13 +34,28 @@ class HotRule : public Rule {
   bool has_paths() const override {
     return true;
   }  // path(j, n): the sum of the weights after each of the last n rounds
+  // Asks for the next example; of a long one for the first piece only (fetch_ahead).
   void prefetch(std::span<const std::int32_t> features) const override {
-    for (const std::int32_t j : features) __builtin_prefetch(&slots_[static_cast<std::size_t>(j) * stride_], 1);
+    fetch_slots(features, 0, std::min(features.size(), piece));
   }
 
  protected:
   HotRule(const Weights& weights, const Setup& setup, std::size_t stride)
       : weights_(weights), features_(setup.features), stride_(stride), slots_(setup.features * stride) {}
+
+  // A long example does not fit into the near caches: its features are asked for piece by piece, one piece ahead.
+  // (The whole of the next example would drive out the one that is being learned from: 12 ns a feature instead of 8
+  // with 5,000 features of 6.4 million.)
+  static constexpr std::size_t piece = 512;
+  [[gnu::always_inline]] void fetch_ahead(std::span<const std::int32_t> features, std::size_t k) const {
+    if (features.size() > piece && k % piece == 0 && k + piece < features.size()) {
+      fetch_slots(features, k + piece, std::min(features.size(), k + 2 * piece));
+    }
+  }
+  [[gnu::always_inline]] void fetch_slots(std::span<const std::int32_t> features, std::size_t k,
+                                          std::size_t end) const {
+    for (; k < end; ++k) __builtin_prefetch(&slots_[static_cast<std::size_t>(features[k]) * stride_], 1);
+  }
 
   Weights weights_;  // of the penalty, one per feature, or none
   std::size_t features_, stride_;
@@ -66,6 +81,7 @@ class HotRule : public Rule {
     double rest = 0;
     std::size_t k = 0;
     for (const std::size_t end = n - n % 4; k < end; k += 4) {
+      fetch_ahead(row.index, k);
       const Quad w = fours(j + k);
       store_four(to + k, w);
       sums += load_four(x + k) * w;
@@ -84,7 +100,10 @@ class HotRule : public Rule {
     const std::int32_t* j = row.index.data();
     const std::size_t n = row.size();
     std::size_t k = 0;
-    for (const std::size_t end = n - n % 4; k < end; k += 4) fours(j + k, load_four(w + k), load_four(x + k));
+    for (const std::size_t end = n - n % 4; k < end; k += 4) {
+      fetch_ahead(row.index, k);
+      fours(j + k, load_four(w + k), load_four(x + k));
+    }
     for (; k < n; ++k) one(static_cast<std::size_t>(j[k]), w[k], static_cast<double>(x[k]));
   }
 };

@@ -11,6 +11,7 @@
 #include "base/checks.hpp"
 #include "base/threads.hpp"
 #include "online/averaged.hpp"
+#include "online/batches.hpp"
 #include "online/loop.hpp"
 
 namespace gossamer {
@@ -55,34 +56,48 @@ void widen(std::span<const double> from, std::span<double> to, std::size_t rows_
 
 }  // namespace
 
-LaneGroup::LaneGroup(std::unique_ptr<Rule> made, const Setup& of)
+LaneGroup::LaneGroup(std::unique_ptr<Rule> made, const Setup& of, bool compares)
     : setup(of),
       rule(std::move(made)),
-      intercept(of.fit_intercept ? of.cells() : 0),
+      intercept(of.fit_intercept && !rule->has_intercepts() ? of.cells() : 0),
       intercept_sum(of.average ? intercept.values().size() : 0),
       counts(3),
       seen(of.lanes()),
       losses(of.lanes()),
       squares(of.lanes()),
       totals(2),
-      z_(of.cells()),
-      slope_(of.cells()),
-      values_(of.lanes()),
+      z_(rule->judged_apart() ? 2 * of.cells() : of.cells()),
+      slope_(z_.size()),
+      values_(z_.size() / of.outputs),
       sizes_(of.lanes()),
-      large_(of.features * of.cells() > 1 << 17) {
+      large_(of.features * of.cells() > 1 << 17),
+      compares_(compares) {
   for (std::size_t i = 0; i < of.lanes(); ++i) sizes_[i] = std::max(1.0, of.step_factors[i]);
   for (const double size : sizes_) largest_size_ = std::max(largest_size_, size);
 }
 
+LaneGroup::LaneGroup(LaneGroup&&) = default;
+LaneGroup::~LaneGroup() = default;
+
+std::vector<double> LaneGroup::intercepts() const {
+  if (!rule->has_intercepts()) return {intercept.values().begin(), intercept.values().end()};
+  std::vector<double> b(setup.cells());
+  rule->read_intercepts(b.data());
+  return b;
+}
+
 void LaneGroup::diverge(double z, double slope, double weight, double step) {
+  const bool free = rule->has_intercepts();  // of steps; its numbers are floats
   rule->take_back();
   char words[400];
   std::snprintf(
       words, sizeof words,
-      "Learning diverges at example %.0f: its score is %.3g and the slope of its loss %.3g (its weight %.3g, its "
-      "step %.3g). A smaller step would do, or features, "
-      "targets and weights of moderate size.",
-      counts[0] + 1, z, slope, weight, step);
+      "Learning diverges at %s %.0f: its score is %.3g and the slope of its loss %.3g (its weight %.3g, its step "
+      "%.3g). "
+      "%s",
+      setup.batch > 1 ? "batch" : "example", counts[0] + 1, z, slope, weight, step,
+      free ? "Features below 1e38 in size would do, and targets and weights less than 1e14 times as large as before."
+           : "A smaller step would do, or features, targets and weights of moderate size.");
   throw Diverged(words);
 }
 
@@ -107,7 +122,10 @@ void LaneGroup::visit(StateVisitor& f) {
 }
 
 Learner::Learner(const Setup& setup, std::vector<LaneGroup> groups, Make again)
-    : setup_(setup), groups_(std::move(groups)), again_(std::move(again)) {
+    : setup_(setup),
+      groups_(std::move(groups)),
+      again_(std::move(again)),
+      products_(setup.path && setup.lanes() <= most_compared ? setup.lanes() * setup.lanes() : 0) {
   if (std::ranges::any_of(setup.alphas, [](double alpha) { return !(alpha <= largest_alpha); }))
     throw std::invalid_argument(
         "A regularization strength is above 1e200, the largest that is possible. A smaller alpha would do; where it is "
@@ -130,10 +148,13 @@ void Learner::with_group_of(std::size_t lane, F f) const {
 template <class T>
 void Learner::run(const Examples<T>& examples, const LossCall& loss) {
   using Clock = std::chrono::steady_clock;
+  Examples<T> all = examples;
+  all.batch = setup_.batch;
   for (std::size_t begin = 0; begin < examples.count;) {
-    const std::size_t end = std::min(begin + block_, examples.count);
+    const std::size_t rows = std::max(setup_.batch, block_ / setup_.batch * setup_.batch);
+    const std::size_t end = std::min(begin + rows, examples.count);
     const auto began = Clock::now();
-    run_block(examples.some(begin, end), loss);
+    run_block(all.some(begin, end), loss);
     const auto took = Clock::now() - began;
     if (took > std::chrono::milliseconds(50)) {
       block_ = std::max<std::size_t>(1, (end - begin) / 2);
@@ -153,11 +174,32 @@ void Learner::run_block(const Examples<T>& examples, const LossCall& loss) {
   if (groups_.size() > 1) {
     for (std::size_t i = 0; i < examples.count; ++i) entries += examples.ends[i] - examples.begins[i];
   }
-  in_parallel(groups_.size(),
-              entries < worth_threads ? 1
-              : threads               ? threads
-                                      : std::thread::hardware_concurrency(),
-              [&](std::size_t n) { groups_[n].learn(examples, loss, scoring); });
+  const unsigned most = threads ? threads : all_threads();
+  in_parallel(groups_.size(), entries < worth_threads ? 1 : most,
+              [&](std::size_t n) { groups_[n].learn(examples, loss, scoring, groups_.size() > 1 ? 1 : most); });
+  add_products();
+}
+
+void Learner::add_products() {
+  if (products_.empty()) return;
+  const std::size_t m = lanes();
+  std::vector<double> row(m);
+  std::size_t rows = groups_[0].recent.size() / (1 + groups_[0].setup.lanes());
+  for (const LaneGroup& group : groups_) rows = std::min(rows, group.recent.size() / (1 + group.setup.lanes()));
+  for (std::size_t n = 0; n < rows; ++n) {
+    double weight = 0;
+    each_group([&](const LaneGroup& group, std::size_t first) {
+      const double* at = &group.recent[n * (1 + group.setup.lanes())];
+      weight = *at;
+      std::copy_n(at + 1, group.setup.lanes(), &row[first]);
+    });
+    for (std::size_t i = 0; i < m; ++i) {
+      double* to = &products_[i * m];
+      const double *from = row.data(), by = weight * row[i];
+      side_by_side(m, [=](std::size_t j) { to[j] += by * from[j]; });
+    }
+  }
+  for (LaneGroup& group : groups_) group.recent.clear();
 }
 
 template void Learner::run(const Examples<double>&, const LossCall&);
@@ -174,7 +216,7 @@ void Learner::read_rows(std::size_t count, std::span<double> weights, std::span<
       double* to = &weights[i * outputs() + from];
       averaged ? averaged->read_average(feature(i), to) : group.rule->read(feature(i), to);
     }
-    const std::span<const double> b = average ? std::span(group.intercept_sum) : group.intercept.values();
+    const std::vector<double> b = average ? group.intercept_sum : group.intercepts();
     const double rounds = average ? std::max(group.counts[0], 1.0) : 1.0;
     for (std::size_t c = 0; c < width; ++c) intercept[from + c] = b.empty() ? 0.0 : b[c] / rounds;
   });
@@ -190,6 +232,10 @@ void Learner::read_some(Some features, std::span<double> weights, std::span<doub
 }
 
 void Learner::visit(StateVisitor& f) {
+  if (!products_.empty()) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    f("lane_products", std::span(products_), Per::learner, {{{.least = -infinite, .most = infinite}}});
+  }
   if (groups_.size() == 1) return groups_[0].visit(f);
   for (std::size_t n = 0; n < groups_.size(); ++n) {
     Numbered of_group(f, "_of_part_", n);
@@ -291,6 +337,7 @@ std::vector<double> Learner::tally() const {
     for (const auto* sums : {&group.seen, &group.losses, &group.squares, &group.totals})
       all.insert(all.end(), sums->begin(), sums->end());
   }
+  all.insert(all.end(), products_.begin(), products_.end());
   return all;
 }
 
@@ -302,12 +349,15 @@ void Learner::set_tally(std::span<const double> tally) {
       tally = tally.subspan(sums->size());
     }
   }
+  std::copy_n(tally.begin(), products_.size(), products_.begin());
 }
 
 std::vector<double> Learner::intercepts() const {
   std::vector<double> all;
-  for (const LaneGroup& group : groups_)
-    all.insert(all.end(), group.intercept.values().begin(), group.intercept.values().end());
+  for (const LaneGroup& group : groups_) {
+    const std::vector<double> b = group.intercepts();
+    all.insert(all.end(), b.begin(), b.end());
+  }
   return all;
 }
 
@@ -328,7 +378,7 @@ void Learner::read_lane(std::size_t lane, std::span<double> weights, std::span<d
       group.rule->read(j, w.data());
       std::copy_n(&w[own * k], k, &weights[j * k]);
     }
-    const auto b = group.intercept.values();
+    const std::vector<double> b = group.intercepts();
     for (std::size_t r = 0; r < k; ++r) intercept[r] = b.empty() ? 0.0 : b[own * k + r];
   });
 }
@@ -369,6 +419,15 @@ void Learner::alone(std::size_t lane, const std::function<void(const char*, std:
       const std::function<void(const char*, std::span<const double>)>& f_;
     } of_lane(own * k, k, f);
     const_cast<LaneGroup&>(group).intercept.visit(of_lane);
+    class Whole final : public StateVisitor {
+     public:
+      explicit Whole(const std::function<void(const char*, std::span<const double>)>& f) : f_(f) {}
+      void see(const char* name, std::span<double> numbers, const Shown&) override { f_(name, numbers); }
+
+     private:
+      const std::function<void(const char*, std::span<const double>)>& f_;
+    } rest(f);
+    group.rule->visit_lane(own, rest);
     std::vector<double> all;
     const char* name = "slots";
     for (std::size_t j = 0; j < features(); ++j) name = group.rule->alone(j, own, all);

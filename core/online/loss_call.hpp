@@ -24,6 +24,8 @@ class LossCall {
   }
   // A slope beyond which the loss is steep rather than far off: the intercept does not take larger ones for a scale.
   virtual double tame_slope() const { return std::numeric_limits<double>::infinity(); }
+  // Whether slopes grow without bound.
+  virtual bool unbounded() const { return false; }
 };
 
 std::unique_ptr<LossCall> make_loss_call(const ScalarLoss& loss);

@@ -33,6 +33,7 @@ class ScalarCall final : public LossCall {
     over_lanes(loss_, z, *y, slope.data(), losses.data());
   }
   double tame_slope() const override { return L::facts.steep ? 1.0 : LossCall::tame_slope(); }
+  bool unbounded() const override { return !L::facts.bounded; }
 
  private:
   L loss_;

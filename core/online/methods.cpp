@@ -18,13 +18,16 @@ std::unique_ptr<Rule> make_rule(const Methods::Variant& method, const RowPenalti
                                 const Setup& setup) {
   return std::visit(
       [&]<class M>(const M& m) -> std::unique_ptr<Rule> {
-        if (Weights l1 = weights; setup.outputs == 1 && is_l1_of_one(penalty, l1)) {
+        if (Weights l1 = weights; setup.batch == 1 && setup.outputs == 1 && is_l1_of_one(penalty, l1)) {
           if (setup.path) {
             if constexpr (requires { m.hot_lanes(l1, setup); }) return m.hot_lanes(l1, setup);
           } else {
             if constexpr (requires { m.hot(l1, setup); }) return m.hot(l1, setup);
           }
           return m.rule(make_row_penalty(L1{}, std::move(l1)), setup);
+        }
+        if constexpr (requires { m.hot_outputs(weights, setup); }) {
+          if (std::holds_alternative<L1>(penalty)) return m.hot_outputs(weights, setup);
         }
         return m.rule(make_row_penalty(penalty, std::move(weights)), setup);
       },
@@ -56,7 +59,8 @@ std::unique_ptr<Learner> make_learner(const Methods::Variant& method, const RowP
   std::vector<LaneGroup> groups;
   for (std::size_t first = 0; first < count; first += each) {
     const Setup some = some_lanes(setup, first, std::min(first + each, count));
-    groups.emplace_back(plain_or_averaged(make_rule(method, penalty, weights, some), some), some);
+    const bool compares = setup.path && count <= most_compared;
+    groups.emplace_back(plain_or_averaged(make_rule(method, penalty, weights, some), some), some, compares);
   }
   return std::make_unique<Learner>(setup, std::move(groups),
                                    [=](std::size_t features, std::size_t outputs, const FeatureGroups*) {

@@ -1,7 +1,7 @@
 // The online methods, one struct each, and the one place where a method meets a penalty that is a sum over features.
 //
 // A method has a rule for any such penalty (`rule`), called behind a pointer, and a faster one for what is hot: the ℓ1
-// norm with one output (`hot`), and many strengths of it side by side (`hot_lanes`).
+// norm with one output (`hot`), many strengths of it side by side (`hot_lanes`), and several outputs (`hot_outputs`).
 //
 // To add one: a struct here, its rules in a file of their own, and its name in the list.
 #pragma once
@@ -72,6 +72,17 @@ struct Ftrl {
   std::unique_ptr<Rule> hot_lanes(const Weights& weights, const Setup& setup) const;
 };
 
+// The rule without a step (step_free.hpp)
+struct StepFree {
+  double rate, noise;
+  static constexpr MethodFacts facts{
+      .name = "StepFree", .settings = {"rate", "noise"}, .lanes = true, .together = lanes_in_registers};
+  std::unique_ptr<Rule> rule(AnyPenalty penalty, const Setup& setup) const;
+  std::unique_ptr<Rule> hot(const Weights& weights, const Setup& setup) const;
+  std::unique_ptr<Rule> hot_lanes(const Weights& weights, const Setup& setup) const;
+  std::unique_ptr<Rule> hot_outputs(const Weights& weights, const Setup& setup) const;
+};
+
 // w ← w − η (g + αξ), ξ ∈ ∂Ω(w) (subgradient.cpp)
 struct Subgradient {
   static constexpr MethodFacts facts{.name = "Subgradient"};
@@ -93,7 +104,7 @@ concept Method = requires(const M& method, AnyPenalty penalty, const Setup& setu
 template <Method... Ms>
 using MethodList = List<Ms...>;
 
-using Methods = MethodList<Fobos, Rda, AdaGradDual, AdaGradPrimal, Ftrl, Subgradient, TruncatedGradient>;
+using Methods = MethodList<StepFree, Fobos, Rda, AdaGradDual, AdaGradPrimal, Ftrl, Subgradient, TruncatedGradient>;
 
 // A learner with one strength, or with many (setup.path). `together` is how many lanes learn on one thread; 0 for what
 // the method says.

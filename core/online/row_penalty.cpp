@@ -238,6 +238,7 @@ class RowPenaltyOf final : public RowPenalty {
   RowPenaltyOf(P p, std::vector<double> weights) : p_(std::move(p)), weights_(std::move(weights)) {}
 
   const PenaltyFacts& facts() const override { return P::facts; }
+  bool of_blocks() const override { return OfBlocks<P>; }
   const std::vector<double>& weights() const override { return weights_; }
   void prox(Rows rows, const double* s) const override {
     if constexpr (one_for_all<P>) {

@@ -51,6 +51,7 @@ class RowPenalty {
  public:
   virtual ~RowPenalty() = default;
   virtual const PenaltyFacts& facts() const = 0;
+  virtual bool of_blocks() const = 0;                      // a function of whole rows, not a sum over their numbers
   virtual const std::vector<double>& weights() const = 0;  // one per feature, or none
   // Each row ← prox(row, s_i)
   virtual void prox(Rows rows, const double* s) const = 0;

@@ -26,14 +26,16 @@ class SubgradientRule final : public BufferedRule {
     add_up(row, z);
     penalty_->descend(rows(here_, row.index), eta_ * alpha_);  // the subgradient of this round, at w_t
   }
-  void learn(const Row& row, const double* slope) override {
+  void learn(const Row& row, Slopes slopes) override {
     for (std::size_t n = 0; n < row.size(); ++n) {
       double* at = slot(row[n]);
       at[0] = static_cast<double>(steps_.size()) + 1;
-      for (std::size_t r = 0; r < k_; ++r) at[1 + r] = here_.w[n * k_ + r] - eta_ * row.x[n] * slope[r];
+      for (std::size_t r = 0; r < k_; ++r) at[1 + r] = here_.w[n * k_ + r] - eta_ * row.x[n] * slopes[n][r];
     }
     steps_.push_back(eta_ * alpha_);
   }
+  // (The buffer has the subgradient step of this round already.)
+  void seen(const Row& row, std::size_t cells, double* w) const override { Rule::seen(row, cells, w); }
   void read(std::size_t j, double* w) const override {
     const auto feature = static_cast<std::int32_t>(j);
     load(for_reading(), {&feature, 1});

@@ -1,4 +1,5 @@
 // Lanes of dual averaging: RDA, AdaGrad's dual form and FTRL-Proximal (online/dual.cpp, online/adaptive.cpp).
+#include "online/merging.hpp"
 #include "path/lane_rule.hpp"
 
 namespace gossamer {
@@ -23,7 +24,8 @@ class RdaLanes final : public Looped<RdaLanes, LaneRule> {
       }
     });
   }
-  void learn(const Row& row, const double* slope) override {
+  void learn(const Row& row, Slopes slopes) override {
+    const double* slope = slopes.at;
     each(row, false, [&](std::size_t j, double x, std::size_t) {
       double* sum = numbers(j);
       side_by_side(m_, [=](std::size_t i) { sum[i] += x * slope[i]; });
@@ -32,6 +34,17 @@ class RdaLanes final : public Looped<RdaLanes, LaneRule> {
   }
   void visit(StateVisitor& f) override {
     f("rounds", rounds_, now), f("gamma", gamma_, at_least_zero), visit_features(f, {}, {{any_number}});
+  }
+  void add(Rule& rule) override {
+    auto& other = same_kind<RdaLanes>(rule);
+    gamma_ = merged_gamma(gamma_, rounds_, other.gamma_, other.rounds_);
+    rounds_ += other.rounds_;
+    add_all(all_numbers(), other.all_numbers());
+  }
+  void share(double parts, double rounds) override {
+    gamma_ = shared_gamma(gamma_, rounds_, parts, rounds);
+    rounds_ = rounds;
+    divide_all(all_numbers(), parts);
   }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& out) const override {
     out.push_back(numbers(j)[lane]);
@@ -93,6 +106,19 @@ struct Offset {
   double divisor(double offset, double root) const { return offset + root; }
 };
 
+// √s of two learners whose divisors add up; a feature that one of them has not seen is as the other one has it.
+double merged_root(const ScaleFree&, double largest, double root, double other_largest, double other_root) {
+  const double all = std::max(largest, other_largest);
+  return all > 0 ? (largest * root + other_largest * other_root) / all : 0.0;
+}
+double merged_root(const Offset& of, double, double root, double, double other_root) {
+  return root > 0 && other_root > 0 ? root + other_root + of.beta : root + other_root;
+}
+double shared_root(const ScaleFree&, double root, double parts) { return root / parts; }
+double shared_root(const Offset& of, double root, double parts) {
+  return root > 0 ? std::max((of.beta + root) / parts - of.beta, 0.0) : 0.0;
+}
+
 // w = soft(−c G, c t α) with a rate c for every feature and lane. Of all lanes s, then G.
 template <class Divisor>
 class AdaptiveDualLanes : public LaneRule {
@@ -114,7 +140,8 @@ class AdaptiveDualLanes : public LaneRule {
       });
     });
   }
-  void learn(const Row& row, const double* slope) override {
+  void learn(const Row& row, Slopes slopes) override {
+    const double* slope = slopes.at;
     rounds_ += 1;
     if constexpr (!Divisor::proximal) {
       if (eight()) return learn_eight(row, slope);
@@ -139,6 +166,31 @@ class AdaptiveDualLanes : public LaneRule {
   void visit(StateVisitor& f) override {
     f("rounds", rounds_, now), f("etas", std::span(etas_), Per::learner, {{at_least_zero}});
     visit_features(f, {{at_least_zero}}, {{at_least_zero, m_}, {any_number, m_}});
+  }
+  void add(Rule& rule) override {
+    auto& other = same_kind<AdaptiveDualLanes>(rule);
+    if (rounds_ == 0) etas_ = other.etas_;
+    for (std::size_t j = 0; j < features_; ++j) {
+      double *s = numbers(j), *from = other.numbers(j), largest = 0, others = 0;
+      if constexpr (Divisor::head > 0) largest = *head(j), others = *other.head(j);
+      for (std::size_t i = 0; i < m_; ++i, ++s, ++from) {
+        s[m_] += from[m_];
+        const double root = merged_root(of_, largest, std::sqrt(*s), others, std::sqrt(*from));
+        *s = root * root;
+      }
+      if constexpr (Divisor::head > 0) *head(j) = std::max(largest, others);
+    }
+    rounds_ += other.rounds_;
+  }
+  void share(double parts, double rounds) override {
+    for (std::size_t j = 0; j < features_; ++j) {
+      for (std::size_t i = 0; i < m_; ++i) {
+        double* s = numbers(j) + i;
+        const double root = shared_root(of_, std::sqrt(*s), parts);
+        *s = root * root, s[m_] /= parts;
+      }
+    }
+    rounds_ = rounds;
   }
   const char* alone(std::size_t j, std::size_t lane, std::vector<double>& out) const override {
     const double *slot = numbers(j), s = slot[lane], root = std::sqrt(s), other = of_.seen(head(j));

@@ -44,6 +44,7 @@ class LaneRule : public Rule {
   void visit_features(StateVisitor& f, Record of_head, Record of_lanes) {
     f("heads", heads_, of_head), f("slots", std::span(numbers(0), features_ * stride_), Per::feature, of_lanes);
   }
+  std::span<double> all_numbers() { return {numbers(0), features_ * stride_}; }
   double weight(std::size_t j) const { return weight_of(weights_, j); }
 
   // f(j, x, n) for all features of the row; the state of the next row's is fetched on the way: while it is read from

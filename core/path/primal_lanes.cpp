@@ -26,7 +26,8 @@ class FobosLanes final : public Looped<FobosLanes, LaneRule> {
       *head(j) = total;
     });
   }
-  void learn(const Row& row, const double* slope) override {
+  void learn(const Row& row, Slopes slopes) override {
+    const double* slope = slopes.at;
     for (std::size_t i = 0; i < m_; ++i) steps_[i] = eta_ * step_factors_[i] * slope[i];
     each(row, false, [&](std::size_t j, double x, std::size_t) {
       double* w = numbers(j);
@@ -73,7 +74,8 @@ class AdaptiveLanes final : public Looped<AdaptiveLanes, LaneRule> {
       side_by_side(m_, [=](std::size_t i) { z[i] += x * w[i]; });
     });
   }
-  void learn(const Row& row, const double* slope) override {
+  void learn(const Row& row, Slopes slopes) override {
+    const double* slope = slopes.at;
     each(row, false, [&](std::size_t j, double x, std::size_t) {
       double *s = numbers(j), *step = s + m_, *w = s + 2 * m_;
       const double *factor = step_factors_.data(), eta = eta_, largest = head(j)[1];

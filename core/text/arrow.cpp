@@ -285,7 +285,8 @@ std::unique_ptr<TextRows> RecordBatch::encode(const TablePlan& plan, NameTable& 
 
 RecordStream::RecordStream(ArrowArrayStream& from) : stream_(from) {
   check(stream_.value.get_schema(&stream_.value, &schema_->value));
-  if (std::string_view(schema_->value.format) != "+s") throw std::invalid_argument("the stream has no columns");
+  if (std::string_view(schema_->value.format) != "+s")
+    throw std::invalid_argument("a single column is no table; make one of it, for instance by to_frame()");
 }
 
 std::unique_ptr<RecordBatch> RecordStream::next() {

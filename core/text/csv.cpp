@@ -9,11 +9,13 @@ namespace gossamer {
 CsvParser::CsvParser(TablePlan plan, char delimiter, NameTable& names, NameTable& classes, const Limits& limits)
     : plan_(std::move(plan)),
       delimiter_(delimiter),
-      plain_(std::string_view("0123456789+-.eE").find(delimiter) == std::string_view::npos),
       makes_names_(plan_.makes_names()),
       names_(names),
       classes_(classes),
-      limits_(limits) {}
+      limits_(limits) {
+  const bool apart = std::string_view("0123456789+-.eE").find(delimiter) == std::string_view::npos;
+  for (const Column& column : plan_.columns) numeric_.push_back(apart && column.is_numeric());
+}
 
 std::unique_ptr<TextRows> CsvParser::parse(std::string_view text) {
   std::unique_lock<std::timed_mutex> lock, class_lock;
@@ -21,7 +23,9 @@ std::unique_ptr<TextRows> CsvParser::parse(std::string_view text) {
   auto rows = std::make_unique<TextRows>(text.size());
   Encoder encoder(plan_, names_, classes_, *rows);
   std::string unquoted;
-  parse_lines(*rows, text, limits_, [&](TextRows& to, Cursor& c) { return line(to, c, encoder, unquoted); });
+  std::vector<std::int32_t> plain;  // of columns: features that numbers are added to, or -1
+  for (std::size_t j = 0; j < plan_.columns.size(); ++j) plain.push_back(encoder.plain(j));
+  parse_lines(*rows, text, limits_, [&](TextRows& to, Cursor& c) { return line(to, c, encoder, plain, unquoted); });
   return rows;
 }
 
@@ -52,26 +56,44 @@ std::size_t CsvParser::cut(std::string_view text, std::size_t) const {
   return end;
 }
 
-bool CsvParser::line(TextRows&, Cursor& c, Encoder& encoder, std::string& unquoted) const {
+// Reads a number that stands between two delimiters as it is, as most do. Returns where it ends, or null.
+[[gnu::always_inline]] inline const char* CsvParser::number(const Cursor& c, double& x) const {
+  const char* after = Cursor::short_number(c.at, c.end, x);
+  if (!after) {
+    if (!Cursor::digit(*c.at) && *c.at != '-') return nullptr;
+    Cursor long_one{c.at, c.end};
+    if (!long_one.number(x)) return nullptr;
+    after = long_one.at;
+  }
+  return *after == delimiter_ || *after == '\n' ? after : nullptr;
+}
+
+bool CsvParser::line(TextRows& rows, Cursor& c, Encoder& encoder, const std::vector<std::int32_t>& plain,
+                     std::string& unquoted) const {
   if (c.over() || (*c.at == '\r' && c.at[1] == '\n')) return false;
   encoder.begin();
-  const std::size_t count = plan_.columns.size();
+  const std::size_t count = plain.size();
   for (std::size_t j = 0; j < count; ++j) {
-    const char* from = c.at;
-    Cursor fast = c;
     double x = 0;
     std::string_view cell;
-    // Most numbers stand between two delimiters as they are.
-    const bool plain = plain_ && plan_.columns[j].is_numeric() && (Cursor::digit(*from) || *from == '-') &&
-                       fast.number(x) && (*fast.at == delimiter_ || *fast.at == '\n');
-    if (plain) c.at = fast.at;
-    if (!plain && !next_cell(c, unquoted, cell)) return false;
-    const char* after = c.at;
+    const char *from = c.at, *after = numeric_[j] ? number(c, x) : nullptr;
+    const bool is_number = after != nullptr;
+    if (!is_number) {
+      if (!next_cell(c, unquoted, cell)) return false;
+      after = c.at, c.at = from;
+    }
     const bool last = *after == '\n';
-    if (last && j + 1 < count) return c.fail("the row has fewer cells than the first line has columns");
-    if (!last && j + 1 == count) return c.fail("the row has more cells than the first line has columns");
-    c.at = from;
-    if (!(plain ? encoder.number(j, x) : encoder.cell(j, cell))) return c.fail(encoder.reason);
+    if (last != (j + 1 == count)) {
+      c.at = after;
+      return c.fail(last ? "the row has fewer cells than the first line has columns"
+                         : "the row has more cells than the first line has columns");
+    }
+    if (is_number && plain[j] >= 0) {
+      if (x != 0 || !plan_.fills) rows.add(plain[j], x);
+    } else if (!(is_number ? encoder.number(j, x)
+                           : encoder.cell(j, cell, cell.data() == from && c.end - after >= 16))) {
+      return c.fail(encoder.reason);
+    }
     c.at = after + !last;
   }
   return encoder.end() || c.fail(encoder.reason);
@@ -95,7 +117,7 @@ bool CsvParser::next_cell(Cursor& c, std::string& unquoted, std::string_view& ce
     return true;
   }
   const char* from = c.at;
-  while (*c.at != delimiter_ && *c.at != '\n') ++c.at;
+  c.skip_cell(delimiter_);
   const char* stop = c.at;
   while (stop > from && Cursor::blank(stop[-1])) --stop;
   cell = {from, static_cast<std::size_t>(stop - from)};

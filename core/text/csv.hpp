@@ -29,14 +29,16 @@ class CsvParser final : public TextParser {
  private:
   TablePlan plan_;
   char delimiter_;
-  bool plain_;  // the delimiter is no part of a number
+  std::vector<char> numeric_;  // by column: whether it holds numbers, and the delimiter is no part of them
   bool makes_names_;
   NameTable& names_;
   NameTable& classes_;
   Limits limits_;
 
   bool opens(std::string_view text, std::size_t quote) const;
-  bool line(TextRows& rows, Cursor& c, Encoder& encoder, std::string& unquoted) const;
+  bool line(TextRows& rows, Cursor& c, Encoder& encoder, const std::vector<std::int32_t>& plain,
+            std::string& unquoted) const;
+  const char* number(const Cursor& c, double& x) const;
   bool next_cell(Cursor& c, std::string& unquoted, std::string_view& cell) const;
 };
 

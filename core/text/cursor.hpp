@@ -137,6 +137,47 @@ struct Cursor {
     return true;
   }
 
+  // Reads a short decimal number, at most eight digits before and eight after the point, in the first sixteen
+  // characters, with the same result as `number`. Returns where it ends, or null if it has another form.
+  [[gnu::always_inline]] static const char* short_number(const char* at, const char* end, double& x) {
+    if (!Marks::possible || end - at < 26) return nullptr;
+    const bool negative = *at == '-';
+    at += negative;
+    Marks marks(at);
+    const std::uint32_t point = marks.next();
+    if (point - 1 >= 8) return nullptr;
+    std::uint64_t m = Digits::of(at, point);
+    if (at[point] != '.') {
+      x = static_cast<double>(m);
+      if (negative) x = -x;
+      return at + point;
+    }
+    marks.pass();
+    const std::uint32_t stop = marks.next(), places = stop - point - 1;
+    if (places - 1 >= 8 || stop > 15) return nullptr;
+    m = m * whole_power[places] + Digits::of(at + point + 1, places);
+    x = static_cast<double>(m) / power[places];
+    if (negative) x = -x;
+    return at + stop;
+  }
+
+  // Stops at the delimiter or the line end.
+  [[gnu::always_inline]] void skip_cell(char delimiter) {
+#ifdef __SSE2__
+    const __m128i one = _mm_set1_epi8(delimiter), other = _mm_set1_epi8('\n');
+    for (; end - at >= 16; at += 16) {
+      const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+      const auto found =
+          static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(x, one), _mm_cmpeq_epi8(x, other))));
+      if (found) {
+        at += std::countr_zero(found);
+        return;
+      }
+    }
+#endif
+    while (*at != delimiter && *at != '\n') ++at;
+  }
+
   // A whole number from 0 to largest_feature.
   [[gnu::always_inline]] bool feature(std::int64_t& out) {
     if (Digits::possible && end - at >= 8) {
@@ -163,7 +204,8 @@ struct Cursor {
   }
 
   // A finite decimal number, correctly rounded. Up to 19 digits are collected into an integer m; where m < 2^53 and the
-  // power of ten is exact, m · 10^e is rounded once (Clinger 1990). Other numbers are left to from_chars.
+  // power of ten is exact, m · 10^e is rounded once (Clinger 1990). Longer ones, such as 0.30000000000000004, are
+  // quotients of integers. Other numbers are left to from_chars.
   [[gnu::always_inline]] bool number(double& out) {
     const char* from = at;
     const bool negative = *at == '-';
@@ -174,10 +216,11 @@ struct Cursor {
     std::int64_t count = at - digits, e = 0;
     if (*at == '.') {
       const char* point = ++at;
-      if (Digits::possible && end - at >= 8) {
+      while (Digits::possible && end - at >= 8) {
         const Digits digits(at);
         m = m * whole_power[digits.count] + digits.value;
         at += digits.count;
+        if (digits.count < 8) break;
       }
       while (digit(*at)) m = m * 10 + static_cast<std::uint64_t>(*at++ - '0');
       e = point - at;
@@ -205,8 +248,15 @@ struct Cursor {
       if (negative) out = -out;
       return true;
     }
+    if (count > 0 && count <= 19 && m > 0 && e < 0 && e >= -19 && quotient(m, static_cast<int>(-e), out)) {
+      if (negative) out = -out;
+      return true;
+    }
     return uncommon_number(from, negative, out);
   }
+
+  // m / 10^k, correctly rounded, for m > 0 and 0 < k < 20. False if the machine has no integers of 128 bits.
+  static bool quotient(std::uint64_t m, int k, double& out);
 
   // Long, extreme or malformed numbers.
   bool uncommon_number(const char* from, bool negative, double& out);

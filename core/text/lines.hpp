@@ -11,6 +11,7 @@
 
 #include "text/cursor.hpp"
 #include "text/rows.hpp"
+#include "text/sorting.hpp"
 
 namespace gossamer {
 
@@ -26,10 +27,7 @@ class Tidier {
     std::uint32_t feature;
     double value;
   };
-  std::vector<Entry> entries_, other_;
-
-  void sort_few();
-  void sort_digits(int bits);
+  FeatureSort<Entry> sort_;
 };
 
 // Adds rows one at a time: `begin`, then the entries and the label, then `end`.
@@ -47,7 +45,7 @@ class RowKeeper {
     if (falls && !tidy_(rows_, before_)) reason = "the values of one feature add up to infinity";
     if (limits_.need_label && std::isnan(rows_.label.back())) reason = "the row has no label";
     if (rows_.entries > before_ && rows_.index[rows_.entries - 1] >= limits_.features) {
-      reason = "a feature number is beyond max_features; raise it (--max-features), or hash the features";
+      reason = "a feature number is beyond max_features; raise that, or hash the features";
     }
     if (reason) return reason;
     rows_.starts.push_back(static_cast<std::int64_t>(rows_.entries));

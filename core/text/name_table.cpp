@@ -34,37 +34,13 @@ std::uint64_t take(std::string_view& bytes) {
 
 }  // namespace
 
-std::uint64_t hash_of(std::string_view s, bool roomy) {
-  auto mix = [](std::uint64_t h) {
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93ull;
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93ull;
-    return h ^ (h >> 32);
-  };
-  std::uint64_t h = mix(s.size() * 0x9e3779b97f4a7c15ull);
-  std::size_t i = 0;
-  for (; i + 8 <= s.size(); i += 8) {
-    std::uint64_t part;
-    std::memcpy(&part, s.data() + i, 8);
-    h = mix(h ^ part) + 0x9e3779b97f4a7c15ull;
-  }
-  std::uint64_t rest = 0;
-  const std::size_t left = s.size() - i;
-  if (roomy && std::endian::native == std::endian::little && left > 0) {
-    std::memcpy(&rest, s.data() + i, 8);
-    rest &= ~std::uint64_t{0} >> (64 - 8 * left);
-  } else if (left > 0) {
-    std::memcpy(&rest, s.data() + i, left);
-  }
-  return mix(h ^ rest);
-}
-
 NameTable::NameTable(int bits, std::int32_t most, bool keep)
     : bits_(checked(bits)),
       most_(most),
       keep_(keep || !bits),
-      slots_(keep_ ? std::size_t{1} << (bits ? bits : 10) : std::size_t{0}) {}
+      slots_(bits ? std::size_t{0} : std::size_t{1} << 10),
+      marks_(bits && keep_ ? std::size_t{1} << bits : std::size_t{0}),
+      places_(marks_.size()) {}
 
 std::unique_lock<std::timed_mutex> NameTable::hold() {
   std::unique_lock lock(mutex_, std::defer_lock);
@@ -85,8 +61,8 @@ std::string NameTable::name(std::int32_t number) {
   auto lock = hold();
   if (!bits_) return std::string(kept(static_cast<std::size_t>(number)));
   if (!keep_) return {};
-  const Slot& slot = slots_[static_cast<std::size_t>(number)];
-  return slot.place ? std::string(kept(slot.place - 1)) : std::string();
+  const std::uint32_t place = places_[static_cast<std::size_t>(number)];
+  return place ? std::string(kept(place - 1)) : std::string();
 }
 
 std::string NameTable::other(std::int32_t number) {
@@ -132,23 +108,21 @@ bool NameTable::is_kept(std::size_t i, std::string_view prefix, std::string_view
   return whole.size() == prefix.size() + name.size() && whole.starts_with(prefix) && whole.ends_with(name);
 }
 
-NameTable::Slot NameTable::keep(std::uint64_t hash, std::string_view prefix, std::string_view name) {
+// Returns the place of the name + 1.
+std::uint32_t NameTable::keep(std::string_view prefix, std::string_view name) {
   arena_.append(prefix).append(name);
   starts_.push_back(arena_.size());
-  return {hash, static_cast<std::uint32_t>(starts_.size() - 1), false};
+  return static_cast<std::uint32_t>(starts_.size() - 1);
 }
 
-std::int32_t NameTable::hashed(std::uint64_t hash, std::string_view prefix, std::string_view name) {
-  const auto number = static_cast<std::int32_t>(place(hash));
-  if (!keep_) return number;
-  Slot& slot = slots_[place(hash)];
-  if (slot.place == 0) {
-    slot = keep(hash, prefix, name);
-  } else if (slot.hash != hash && !slot.shared) {
-    others_.emplace(number, std::string(prefix).append(name));
-    slot.shared = true;
+// A name that is not the first one at its number.
+void NameTable::first_seen(std::size_t at, std::uint32_t mark, std::string_view prefix, std::string_view name) {
+  if (marks_[at] == 0) {
+    marks_[at] = mark, places_[at] = keep(prefix, name);
+  } else if (!(marks_[at] & shared)) {
+    others_.emplace(static_cast<std::int32_t>(at), std::string(prefix).append(name));
+    marks_[at] |= shared;
   }
-  return number;
 }
 
 std::int32_t NameTable::exact(std::uint64_t hash, std::string_view prefix, std::string_view name) {
@@ -160,7 +134,7 @@ std::int32_t NameTable::exact(std::uint64_t hash, std::string_view prefix, std::
     }
   }
   if (size() >= most_) return -1;
-  slots_[at] = keep(hash, prefix, name);
+  slots_[at] = {hash, keep(prefix, name)};
   if (starts_.size() * 2 > slots_.size()) widen();
   return static_cast<std::int32_t>(size() - 1);
 }

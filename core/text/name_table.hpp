@@ -5,7 +5,9 @@
 // Exact, names are numbered in the order in which they come.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -19,7 +21,31 @@ namespace gossamer {
 
 // 64 bits from a string: multiply and fold, eight bytes at a time. Part of the model file: a change is a new version.
 // `roomy` says that eight bytes can be read from each of its bytes on, which saves a copy of the last few.
-std::uint64_t hash_of(std::string_view s, bool roomy = false);
+inline std::uint64_t hash_of(std::string_view s, bool roomy = false) {
+  auto mix = [](std::uint64_t h) {
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93ull;
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93ull;
+    return h ^ (h >> 32);
+  };
+  std::uint64_t h = mix(s.size() * 0x9e3779b97f4a7c15ull);
+  std::size_t i = 0;
+  for (; i + 8 <= s.size(); i += 8) {
+    std::uint64_t part;
+    std::memcpy(&part, s.data() + i, 8);
+    h = mix(h ^ part) + 0x9e3779b97f4a7c15ull;
+  }
+  std::uint64_t rest = 0;
+  const std::size_t left = s.size() - i;
+  if (roomy && std::endian::native == std::endian::little && left > 0) {
+    std::memcpy(&rest, s.data() + i, 8);
+    rest &= ~std::uint64_t{0} >> (64 - 8 * left);
+  } else if (left > 0) {
+    std::memcpy(&rest, s.data() + i, left);
+  }
+  return mix(h ^ rest);
+}
 
 class NameTable {
  public:
@@ -32,12 +58,19 @@ class NameTable {
 
   // Starts to fetch the table entry of a name with this hash.
   void prefetch(std::uint64_t hash) const {
-    if (keep_) __builtin_prefetch(&slots_[place(hash)]);
+    if (!bits_) return __builtin_prefetch(&slots_[place(hash)]);
+    if (keep_) __builtin_prefetch(&marks_[place(hash)]);
   }
   // The number of prefix + name, which have this hash, or -1 if there are too many names. Call it within `hold`.
   std::int32_t number(std::string_view prefix, std::string_view name, std::uint64_t hash) {
-    return bits_ ? hashed(hash, prefix, name) : exact(hash, prefix, name);
+    if (!bits_) return exact(hash, prefix, name);
+    const std::size_t at = place(hash);
+    if (keep_ && (marks_[at] | shared) != (mark(hash) | shared)) first_seen(at, mark(hash), prefix, name);
+    return static_cast<std::int32_t>(at);
   }
+  // Hashed, the number of a name with this hash is known before the table is looked at.
+  bool knows_numbers() const { return bits_ > 0; }
+  std::int32_t number_of_hash(std::uint64_t hash) const { return static_cast<std::int32_t>(place(hash)); }
   std::int32_t number(std::string_view prefix, std::string_view name) {
     return number(prefix, name, hash_of(prefix.empty() ? name : joined_.assign(prefix).append(name)));
   }
@@ -60,14 +93,17 @@ class NameTable {
   struct Slot {
     std::uint64_t hash;   // of the name
     std::uint32_t place;  // its place among the kept names + 1, or 0
-    bool shared;          // hashed: whether there is another name
   };
   int bits_;
   std::int32_t most_;
   bool keep_;
   std::timed_mutex mutex_;
   const long process_ = process_id();
-  Zeros<Slot> slots_;                                     // hashed: by number; exact: an open table
+  Zeros<Slot> slots_;  // exact: an open table
+  // Hashed, by number: 30 bits of the hash of the first name, and whether there is another one; the place of the first
+  // name among the kept ones + 1. Marks alone are looked at for names that came before: a quarter of the memory of
+  // slots, which mostly fits the cache of a core.
+  Zeros<std::uint32_t> marks_, places_;
   std::string arena_;                                     // all kept names
   std::vector<std::uint64_t> starts_ = {0};               // where each begins, and the last one ends
   std::unordered_map<std::int32_t, std::string> others_;  // hashed: a second name
@@ -77,10 +113,12 @@ class NameTable {
   std::size_t place(std::uint64_t hash) const {
     return static_cast<std::size_t>(bits_ ? hash >> (64 - bits_) : hash & (slots_.size() - 1));
   }
+  static constexpr std::uint32_t shared = 1, used = 2;
+  static std::uint32_t mark(std::uint64_t hash) { return (static_cast<std::uint32_t>(hash) & ~shared) | used; }
   std::string_view kept(std::size_t i) const;
   bool is_kept(std::size_t i, std::string_view prefix, std::string_view name) const;
-  Slot keep(std::uint64_t hash, std::string_view prefix, std::string_view name);
-  std::int32_t hashed(std::uint64_t hash, std::string_view prefix, std::string_view name);
+  std::uint32_t keep(std::string_view prefix, std::string_view name);
+  void first_seen(std::size_t at, std::uint32_t mark, std::string_view prefix, std::string_view name);
   std::int32_t exact(std::uint64_t hash, std::string_view prefix, std::string_view name);
   void widen();
 };

@@ -42,7 +42,7 @@ namespace {
     if (!c.feature(feature)) return false;
     if (feature < base) {
       c.at = from;
-      return c.fail("feature 0, but the features of this file count from 1; say zero_based=True (--zero-based)");
+      return c.fail("feature 0, but the features of this file count from 1; say zero_based=True");
     }
     if (feature - base > largest_feature) {
       c.at = from;

@@ -1,9 +1,14 @@
 #include "text/table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "text/cursor.hpp"
 
@@ -21,6 +26,19 @@ constexpr std::string_view months[] = {"month=1", "month=2", "month=3", "month=4
                                        "month=7", "month=8", "month=9", "month=10", "month=11", "month=12"};
 constexpr double days_in_year = 365.25;  // days are divided by it, so that they are not large
 constexpr std::size_t room = 16;         // bytes that may be read beyond a name
+
+#ifdef __SSE2__
+// Which of sixteen characters of ASCII are letters and digits; and all of them, in lower case.
+__m128i letters_of(__m128i x, char* small) {
+  const auto within = [](__m128i c, char low, char high) {
+    const __m128i from = _mm_sub_epi8(c, _mm_set1_epi8(low));
+    return _mm_cmpeq_epi8(_mm_min_epu8(from, _mm_set1_epi8(static_cast<char>(high - low))), from);
+  };
+  const __m128i capital = _mm_and_si128(within(x, 'A', 'Z'), _mm_set1_epi8(32)), low = _mm_or_si128(x, capital);
+  _mm_store_si128(reinterpret_cast<__m128i*>(small), low);
+  return _mm_or_si128(within(low, 'a', 'z'), within(x, '0', '9'));
+}
+#endif
 
 std::string_view trimmed(std::string_view s) {
   while (!s.empty() && Cursor::blank(s.front())) s.remove_prefix(1);
@@ -74,6 +92,7 @@ Encoder::Encoder(const TablePlan& plan, NameTable& names, NameTable& classes, Te
 void Encoder::begin() {
   label_ = std::numeric_limits<double>::quiet_NaN(), weight_ = 1, offset_ = 0;
   reason = nullptr;
+  note_names();
   for (auto& parts : parts_) parts.clear();
   rows_.reserve(4 * plan_.columns.size());  // a text reserves more
 }
@@ -84,9 +103,42 @@ void Encoder::add(std::size_t column, std::int32_t feature, double x, std::strin
   if (places_[column] >= 0) parts_[static_cast<std::size_t>(places_[column])].push_back({std::string(name), x});
 }
 
-// The feature prefix + rest.
-bool Encoder::name(std::size_t column, std::string_view prefix, std::string_view rest, double x) {
-  const std::int32_t number = names_.number(prefix, rest);
+// Names are noted in the order in which they came.
+void Encoder::note_names() {
+  for (const auto& [hash, prefix, rest] : waiting_) names_.number(prefix, rest, hash);
+  waiting_.clear();
+}
+
+std::int32_t Encoder::plain(std::size_t j) const {
+  const Column& column = plan_.columns[j];
+  return column.role == Column::number && places_[j] < 0 && !plan_.missing.has_numbers() ? column.feature : -1;
+}
+
+// The hash of prefix + rest, where copies have a fixed size if there is room for that.
+std::uint64_t Encoder::hash_joined(std::string_view prefix, std::string_view rest, bool roomy) {
+  const std::size_t size = prefix.size() + rest.size();
+  if (joined_.size() < size + room) joined_.resize(size + room);
+  std::memcpy(joined_.data(), prefix.data(), prefix.size());
+  if (roomy && rest.size() <= room) {
+    std::memcpy(joined_.data() + prefix.size(), rest.data(), room);
+  } else {
+    std::memcpy(joined_.data() + prefix.size(), rest.data(), rest.size());
+  }
+  return hash_of({joined_.data(), size}, true);
+}
+
+// The feature prefix + rest. Hashed, its number is known at once: the table is looked at a row later, when its entry
+// has come from memory.
+bool Encoder::name(std::size_t column, std::string_view prefix, std::string_view rest, double x, bool stays) {
+  const std::uint64_t hash = hash_joined(prefix, rest, stays);
+  if (stays && names_.knows_numbers() && places_[column] < 0) {
+    names_.prefetch(hash);
+    waiting_.push_back({hash, prefix, rest});
+    rows_.add(plan_.first + names_.number_of_hash(hash), x);
+    return true;
+  }
+  note_names();
+  const std::int32_t number = names_.number(prefix, rest, hash);
   if (number < 0 || number > largest_feature - plan_.first) return fail("there are too many different categories");
   rows_.add(plan_.first + number, x);
   if (places_[column] >= 0) {
@@ -95,13 +147,13 @@ bool Encoder::name(std::size_t column, std::string_view prefix, std::string_view
   return true;
 }
 
-bool Encoder::cell(std::size_t j, std::string_view text) {
+bool Encoder::cell(std::size_t j, std::string_view text, bool stays) {
   const Column& column = plan_.columns[j];
   if (column.role == Column::ignored) return true;
   if (plan_.fills) text = trimmed(text);
   if (column.role == Column::text) return words(j, text);
   if (plan_.missing.has(text)) return missing(j);
-  if (column.role == Column::category) return name(j, column.level, text, 1);
+  if (column.role == Column::category) return name(j, column.level, text, 1, stays);
   if (column.role == Column::target_class) {
     const std::int32_t number = classes_.number({}, text);
     if (number < 0) return fail("there are too many different classes");
@@ -182,7 +234,11 @@ bool Encoder::end() {
 
 // Products of the features of two columns; of one column with itself, each pair once.
 bool Encoder::cross(const std::vector<Part>& a, const std::vector<Part>& b) {
+  constexpr std::size_t most = 4'000'000;  // a third of a second, and 100 MB
+  if (b.size() > 0 && a.size() > most / b.size())
+    return fail("the row has more than 4 million products of two columns");
   rows_.reserve(a.size() * b.size());
+  note_names();
   for (std::size_t i = 0; i < a.size(); ++i) {
     for (std::size_t k = &a == &b ? i : 0; k < b.size(); ++k) {
       const double x = a[i].value * b[k].value;
@@ -214,6 +270,24 @@ void Encoder::split(std::string_view text) {
     if (!within) begin = used, within = true;
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
+#ifdef __SSE2__
+    for (; i + room <= text.size(); i += room) {  // sixteen characters of ASCII at once
+      const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i));
+      if (_mm_movemask_epi8(x)) break;
+      alignas(16) char small[2 * room];
+      auto letters = static_cast<std::uint32_t>(_mm_movemask_epi8(letters_of(x, small)));
+      if (!(letters & 1)) close();
+      while (letters) {
+        const int from = std::countr_zero(letters), size = std::countr_one(letters >> from);
+        open();
+        std::memcpy(to + used, small + from, room);
+        used += static_cast<std::size_t>(size);
+        letters &= ~((1u << (from + size)) - 1);
+        if (from + size < static_cast<int>(room)) close();
+      }
+    }
+    if (i >= text.size()) break;
+#endif
     const auto c = static_cast<unsigned char>(text[i]);
     const unsigned char small = c | 32;
     if ((small >= 'a' && small <= 'z') || (c >= '0' && c <= '9')) {
@@ -255,29 +329,32 @@ bool Encoder::words(std::size_t j, std::string_view text) {
   if (bounds_.empty()) return true;
   const std::string& prefix = plan_.columns[j].word;
   grams_.clear();
+  if (joined_.size() < prefix.size() + words_.size()) joined_.resize(prefix.size() + words_.size());
+  char* const after = joined_.data() + prefix.size();
+  std::memcpy(joined_.data(), prefix.data(), prefix.size());
   for (std::size_t n = 1; n <= static_cast<std::size_t>(plan_.ngrams); ++n) {
     for (std::size_t i = 0; i + n <= bounds_.size(); ++i) {
       const std::uint32_t begin = bounds_[i].first, size = bounds_[i + n - 1].second - begin;
-      const std::size_t whole = prefix.size() + size;
-      if (joined_.size() < whole + room) joined_.resize(whole + room);
-      std::memcpy(joined_.data(), prefix.data(), prefix.size());
-      std::memcpy(joined_.data() + prefix.size(), words_.data() + begin, size);
-      const std::uint64_t hash = hash_of({joined_.data(), whole}, true);
+      std::memcpy(after, words_.data() + begin, room);
+      if (size > room) std::memcpy(after + room, words_.data() + begin + room, size - room);
+      const std::uint64_t hash = hash_of({joined_.data(), prefix.size() + size}, true);
       names_.prefetch(hash);
       grams_.push_back({begin, size, hash});
     }
   }
-  found_.clear();
+  auto& found = found_.entries;
+  found.clear();
+  note_names();
   for (std::uint32_t g = 0; g < grams_.size(); ++g) {
     const auto& [begin, size, hash] = grams_[g];
     const std::int32_t number = names_.number(prefix, {words_.data() + begin, size}, hash);
     if (number < 0 || number > largest_feature - plan_.first) return fail("there are too many different words");
-    found_.push_back({number, g});
+    found.push_back({number, g});
   }
-  std::sort(found_.begin(), found_.end());
+  found_();
   counts_.clear();
-  for (std::size_t i = 0, run; i < found_.size(); i += run) {
-    for (run = 1; i + run < found_.size() && found_[i + run].first == found_[i].first;) ++run;
+  for (std::size_t i = 0, run; i < found.size(); i += run) {
+    for (run = 1; i + run < found.size() && found[i + run].feature == found[i].feature;) ++run;
     counts_.push_back(static_cast<std::uint32_t>(run));
   }
   const auto weight = [](std::uint32_t count) { return count == 1 ? 1.0 : 1 + std::log(count); };
@@ -292,7 +369,7 @@ bool Encoder::words(std::size_t j, std::string_view text) {
   rows_.reserve(counts_.size() + 4 * plan_.columns.size());
   std::size_t at = 0;
   for (const std::uint32_t count : counts_) {
-    const auto& [number, g] = found_[at];
+    const auto& [number, g] = found[at];
     const double x = weight(count) / length;
     rows_.add(plan_.first + number, x);
     if (places_[j] >= 0) {

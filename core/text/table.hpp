@@ -16,6 +16,7 @@
 #include "text/dates.hpp"
 #include "text/name_table.hpp"
 #include "text/rows.hpp"
+#include "text/sorting.hpp"
 
 namespace gossamer {
 
@@ -43,6 +44,7 @@ class MissingWords {
     return cell.empty() || (begins_[static_cast<unsigned char>(cell.front())] && cell.size() <= longest_ && find(cell));
   }
   bool has(double x) const;
+  bool has_numbers() const { return !numbers_.empty(); }
 
  private:
   std::vector<std::string> words_;
@@ -71,15 +73,22 @@ struct TablePlan {
 class Encoder {
  public:
   Encoder(const TablePlan& plan, NameTable& names, NameTable& classes, TextRows& rows);
+  ~Encoder() { note_names(); }
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
 
   // A row: `begin`, then one verb per column, then `end`. A verb returns false if the cell cannot be used; `reason`
   // says why.
   void begin();
-  bool cell(std::size_t column, std::string_view text);
+  // `stays` says that the text stays where it is, with sixteen bytes after it, for as long as the encoder.
+  bool cell(std::size_t column, std::string_view text, bool stays = false);
   bool number(std::size_t column, double x);
   bool moment(std::size_t column, Moment when);
   bool missing(std::size_t column);
   bool end();
+
+  // The feature of a column of numbers whose finite values become entries and nothing else, or -1.
+  std::int32_t plain(std::size_t column) const;
 
   const char* reason = nullptr;
 
@@ -92,6 +101,14 @@ class Encoder {
     std::uint32_t begin, size;
     std::uint64_t hash;
   };
+  struct Name {  // to be noted in the table of names
+    std::uint64_t hash;
+    std::string_view prefix, rest;
+  };
+  struct Found {
+    std::int32_t feature;
+    std::uint32_t gram;
+  };
   const TablePlan& plan_;
   NameTable& names_;
   NameTable& classes_;
@@ -100,18 +117,22 @@ class Encoder {
   std::vector<std::vector<Part>> parts_;  // of this row
   double label_ = 0, weight_ = 1, offset_ = 0;
   bool has_offset_ = false;
-  std::string joined_, words_, padded_;
+  std::vector<Name> waiting_;
+  std::string joined_;  // a name, then room
+  std::string words_, padded_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> bounds_;  // of the words
   std::vector<Gram> grams_;
-  std::vector<std::pair<std::int32_t, std::uint32_t>> found_;  // numbers of grams, and which gram it was
-  std::vector<std::uint32_t> counts_, more_;                   // of grams with the same number; those above one
+  FeatureSort<Found> found_;                  // numbers of grams, and which gram it was
+  std::vector<std::uint32_t> counts_, more_;  // of grams with the same number; those above one
 
   bool fail(const char* why) {
     reason = why;
     return false;
   }
   void add(std::size_t column, std::int32_t feature, double x, std::string_view name);
-  bool name(std::size_t column, std::string_view prefix, std::string_view rest, double x);
+  bool name(std::size_t column, std::string_view prefix, std::string_view rest, double x, bool stays = false);
+  void note_names();
+  std::uint64_t hash_joined(std::string_view prefix, std::string_view rest, bool roomy);
   bool words(std::size_t column, std::string_view text);
   void split(std::string_view text);
   bool cross(const std::vector<Part>& a, const std::vector<Part>& b);

@@ -1,0 +1,488 @@
+// The rule without a step for several outputs or lanes. (step_free.hpp has the formulas.) The units of the features lie
+// apart from their sums: they are the same for all outputs and lanes.
+#include <stdexcept>
+
+#include "online/eights.hpp"
+#include "online/hot.hpp"
+#include "online/merging.hpp"
+#include "online/step_free.hpp"
+#include "online/step_free_merging.hpp"
+
+namespace gossamer {
+
+namespace {
+
+class StepFreeCells : public Rule {
+ public:
+  static constexpr bool step_free = true;
+
+  Gauge& gauge() { return gauge_; }
+  const double* sums() const { return sums_.data(); }
+  const double* sizes() const { return sizes_.data(); }
+
+  void margins(const Row&, double, double*) final { throw std::logic_error("the loop looks and moves"); }
+  void learn(const Row&, Slopes) final { throw std::logic_error("the loop looks and moves"); }
+  void take_back() final { gauge_.take_back(); }
+  double strength_unit() const final { return gauge_.strength_unit(); }
+  bool judged_apart() const final { return gauge_.corrects(); }
+  bool has_intercepts() const final { return true; }
+  void read_intercepts(double* b) const final {
+    std::vector<double> w(gauge_.cells);
+    for (std::size_t c = 0; c < w.size(); ++c) b[c] = gauge_.intercept(c);
+    for (std::size_t j = 0; j < means_.size(); ++j) {
+      read(j, w.data());
+      for (std::size_t c = 0; c < w.size(); ++c) b[c] -= w[c] * means_[j];
+    }
+  }
+  void visit(StateVisitor& f) final {
+    gauge_.visit(f);
+    f("means", std::span(means_), Per::learner, {{a_float}});
+    f.floats("units", units_.all().first(2 * features_), {{float_from_zero, 2}});
+    f.floats("slots", slots_.all(), {{float_from_zero, first_sum_}, {a_float, stride_ - first_sum_}});
+  }
+  void visit_lane(std::size_t lane, StateVisitor& f) final {
+    gauge_.visit_lane(lane, f);
+    f("means", std::span(means_), Per::learner, {});
+    if (!hot_alone()) f.floats("units", units_.all().first(2 * features_), {});
+  }
+  void add(Rule& rule) final {
+    auto& other = same_kind<StepFreeCells>(rule);
+    const double rounds = gauge_.rounds(), others = other.gauge_.rounds();
+    Gauge::Factors own, its;
+    gauge_.add(other.gauge_, own, its);
+    for (std::size_t j = 0; j < features_; ++j) {
+      float *at = &units_[2 * j], *from = &other.units_[2 * j], *to = slot(j), *its_slot = other.slot(j);
+      const MergedUnits units(at, from, j < means_.size() ? means_[j] - other.means_[j] : 0.0);
+      for (std::size_t i = 0, c = first_sum_; i < gauge_.blocks; ++i, c += gauge_.width) {
+        units.add(to + i, its_slot + i, to + c, its_slot + c, gauge_.width, i, own, its, gauge_.prior(i));
+      }
+      at[0] = static_cast<float>(units.q), at[1] = static_cast<float>(units.n);
+    }
+    merge_means(means_, other.means_, rounds, others);
+  }
+  void share(double parts, double rounds) final {
+    gauge_.share(parts, rounds);
+    const float by = static_cast<float>(1 / parts);
+    for (std::size_t j = 0; j < features_; ++j) {
+      units_[2 * j + 1] *= by;
+      float* at = slot(j);
+      for (std::size_t i = 0; i < gauge_.blocks; ++i) at[i] = MergedUnits::shared(at[i], gauge_.prior(i), parts);
+      for (std::size_t c = first_sum_; c < stride_; ++c) at[c] *= by;
+    }
+  }
+  // {q, n, S, Z} as the hot rule has them, or {S …, Z …}.
+  const char* alone(std::size_t j, std::size_t lane, std::vector<double>& numbers) const final {
+    const std::size_t blocks = gauge_.blocks / gauge_.lanes, outputs = gauge_.outputs;
+    const auto add = [&](const float* from, std::size_t count) {
+      numbers.insert(numbers.end(), from, from + count);
+      numbers.resize(numbers.size() + (hot_alone() ? 0 : room(count) - count));
+    };
+    if (hot_alone()) add(&units_[2 * j], 2);
+    add(slot(j) + lane * blocks, blocks), add(slot(j) + first_sum_ + lane * outputs, outputs);
+    return "slots";
+  }
+  void prefetch(std::span<const std::int32_t> features) const final {
+    for (const std::int32_t j : features) {
+      __builtin_prefetch(&units_[2 * static_cast<std::size_t>(j)], 1);
+      const auto* bytes = reinterpret_cast<const char*>(slot(static_cast<std::size_t>(j)));
+      for (std::size_t at = 0; at < stride_ * sizeof(float); at += 64) __builtin_prefetch(bytes + at, 1);
+    }
+  }
+
+ protected:
+  // S of a feature, then Z from number `first_sum` on.
+  StepFreeCells(Gauge gauge, const Setup& s, const StepFreeSettings& settings, std::size_t first_sum,
+                std::size_t stride)
+      : gauge_(std::move(gauge)),
+        features_(s.features),
+        first_sum_(first_sum),
+        stride_(stride),
+        units_(2 * (s.features + 1)),  // the last one is spare
+        slots_(stride * s.features),
+        means_(s.centred),
+        noise_(static_cast<float>(settings.noise)),
+        sums_((Gauge::bins + 1) * gauge_.cells),
+        sizes_(gauge_.blocks),
+        bins_((Gauge::bins + 1) * (stride - first_sum)) {}
+
+  Gauge gauge_;
+  std::size_t features_, first_sum_, stride_;
+  Zeros<float> units_, slots_;
+  std::vector<double> means_;
+  float noise_;
+  std::vector<double> sums_, sizes_;   // of the example
+  std::vector<float> bins_;            // the sums as they add up
+  std::vector<float> before_, after_;  // of each feature of the example: x̃ without and with it
+  std::vector<std::int32_t> bin_of_;   // and its bin
+
+  virtual bool hot_alone() const { return false; }                     // whether a lane alone has the hot rule
+  virtual std::size_t room(std::size_t count) const { return count; }  // for so many numbers in a slot
+  float* slot(std::size_t j) { return &slots_[j * stride_]; }
+  const float* slot(std::size_t j) const { return &slots_[j * stride_]; }
+  float* bin_for(std::size_t n) { return &bins_[static_cast<std::size_t>(bin_of_[n]) * (stride_ - first_sum_)]; }
+  std::int32_t spare() const { return static_cast<std::int32_t>(features_); }
+  float divisor(float square, std::size_t block) const {
+    const float d = std::sqrt(square + gauge_.prior(block));
+    return d > least_divisor ? d : least_divisor;
+  }
+
+  template <class T>
+  [[gnu::always_inline]] void look_at_units(const RowOf<T>& row) {
+    if (before_.size() < row.size() + 8) {
+      before_.resize(2 * row.size() + 8), after_.resize(before_.size()), bin_of_.resize(before_.size());
+    }
+    const auto look = [&](const std::int32_t* j, Oct x, OctBits there, std::size_t n) GOSSAMER_INLINE {
+      const Pairs at = load_pairs(&units_[0], j);
+      store_eight(&before_[n], pick(there, Units{at.a, at.b}.before(x), load_eight(&before_[n])));
+      const OctBits bins = -((at.b >= 4) + (at.b >= 16) + (at.b >= 64));
+      std::memcpy(&bin_of_[n], &bins, sizeof bins);
+    };
+    std::fill_n(before_.begin(), row.size(), 0.0f);
+    each_centred_eight(row, means_, spare(), look);
+    each_eight(row, means_.size(), spare(), look);
+    std::fill(bins_.begin(), bins_.end(), 0.0f);
+    std::fill(sizes_.begin(), sizes_.end(), 0.0);
+  }
+  // Returns Σ x̃².
+  template <class T>
+  [[gnu::always_inline]] double move_units(const RowOf<T>& row) {
+    Oct squares = {};
+    const float dither = gauge_.dither();
+    const auto move = [&]<bool centred>(const std::int32_t* j, Oct x, OctBits there, std::size_t n) GOSSAMER_INLINE {
+      Pairs at = load_pairs(&units_[0], j);
+      Units units{at.a, at.b};
+      const Oct now = units.after<centred>(x, there, select(there, load_eight(&before_[n])), dither);
+      store_pairs(&units_[0], j, {units.q, units.n});
+      store_eight(&after_[n], pick(there, now, load_eight(&after_[n])));
+      squares += now * now;
+    };
+    std::fill_n(after_.begin(), row.size(), 0.0f);
+    each_centred_eight(row, means_, spare(),
+                       [&](const std::int32_t* j, Oct x, OctBits there, std::size_t n)
+                           GOSSAMER_INLINE { move.template operator()<true>(j, x, there, n); });
+    each_eight(row, means_.size(), spare(),
+               [&](const std::int32_t* j, Oct x, OctBits there, std::size_t n)
+                   GOSSAMER_INLINE { move.template operator()<false>(j, x, there, n); });
+    update_means(means_, row, gauge_.rounds());
+    return total(squares);
+  }
+  void gather_sums() {
+    const std::size_t cells = gauge_.cells, wide = stride_ - first_sum_;
+    for (std::size_t b = 0; b <= Gauge::bins; ++b) std::copy_n(&bins_[b * wide], cells, &sums_[b * cells]);
+    if (gauge_.cut() > 0) return;  // otherwise all are kept
+    double* all = &sums_[Gauge::bins * cells];
+    for (std::size_t c = 0; c < cells; ++c) {
+      all[c] = (sums_[c] + sums_[cells + c]) + (sums_[2 * cells + c] + sums_[3 * cells + c]);
+    }
+  }
+};
+
+std::size_t eights(std::size_t n) { return (n + 7) / 8 * 8; }
+
+// The ℓ1 norm where every cell has an S of its own: eight cells at a time.
+class StepFreeLanes final : public Looped<StepFreeLanes, StepFreeCells> {
+ public:
+  StepFreeLanes(const Weights& weights, const Setup& s, const StepFreeSettings& settings)
+      : Looped(Gauge(s, settings, false, true), s, settings, eights(s.cells()), 2 * eights(s.cells())),
+        weights_(weights),
+        priors_(first_sum_),
+        levels_(first_sum_),
+        slopes_(first_sum_),
+        taken_(first_sum_),
+        size_sums_(first_sum_) {}
+
+  template <class T>
+  [[gnu::always_inline]] void look(const RowOf<T>& row, double*, bool with_sizes) {
+    look_at_units(row);
+    for (std::size_t c = 0; c < gauge_.cells; ++c) {
+      priors_[c] = gauge_.prior(c), levels_[c] = static_cast<float>(gauge_.level(c));
+    }
+    const bool weighted = !weights_.empty(), cuts = gauge_.cut() > 0;
+    const Oct cut = spread_eight(gauge_.cut());
+    for (std::size_t first = 0; first < first_sum_; first += 8) {
+      const Oct prior = load_eight(&priors_[first]), level = load_eight(&levels_[first]);
+      const Oct noise = spread_eight(noise_), least = spread_eight(least_divisor);
+      const float *slots = slot(0) + first, *before = before_.data();
+      const std::int32_t *index = row.index.data(), *bin = bin_of_.data();
+      float* bins = &bins_[first];
+      Oct sizes = {}, all = {};
+      for (std::size_t n = 0, size = row.size(), gap = first_sum_, stride = stride_; n < size; ++n) {
+        const float *at = slots + static_cast<std::size_t>(index[n]) * stride, x = before[n];
+        const Oct d = larger(root(load_eight(at) + prior), least), by = x / d;
+        const Oct threshold = noise * d + (weighted ? level * weight(row[n]) : level);
+        const Oct excess = soft(load_eight(at + gap), threshold), f = by * excess;
+        float* to = bins + static_cast<std::size_t>(bin[n]) * gap;
+        store_eight(to, load_eight(to) + (cuts ? select(absolute(excess) > cut, f) : f));
+        if (cuts) all += f;
+        if (with_sizes) sizes += x * by;
+      }
+      if (with_sizes) store_eight(&size_sums_[first], sizes);
+      if (cuts) store_eight(&bins_[Gauge::bins * first_sum_ + first], all);
+    }
+    gather_sums();
+    if (with_sizes) std::copy_n(size_sums_.begin(), gauge_.blocks, sizes_.begin());
+  }
+  template <class T>
+  [[gnu::always_inline]] double move(const RowOf<T>& row, const double* slope) {
+    const double squares = move_units(row);
+    for (std::size_t c = 0; c < gauge_.cells; ++c) {
+      slopes_[c] = static_cast<float>(slope[c]), taken_[c] = gauge_.taken(c);
+    }
+    const float dither = gauge_.dither();
+    for (std::size_t first = 0; first < first_sum_; first += 8) {
+      const Oct s = load_eight(&slopes_[first]), taken = load_eight(&taken_[first]);
+      for (std::size_t n = 0; n < means_.size(); ++n) hold(row[n], first, taken * (after_[n] * after_[n]));
+      float* slots = slot(0) + first;
+      const float* after = after_.data();
+      const std::int32_t* index = row.index.data();
+      for (std::size_t n = 0, size = row.size(), gap = first_sum_, stride = stride_; n < size; ++n) {
+        float *at = slots + static_cast<std::size_t>(index[n]) * stride, x = after[n];
+        store_eight(at, grown(load_eight(at), taken * (x * x), dither));
+        store_eight(at + gap, load_eight(at + gap) + s * x);
+      }
+    }
+    return squares;
+  }
+  void read(std::size_t j, double* w) const override {
+    const float *at = slot(j), *sums = at + first_sum_, q = units_[2 * j], n = units_[2 * j + 1];
+    for (std::size_t c = 0; c < gauge_.cells; ++c) {
+      const float d = divisor(at[c], c);
+      const double excess = soft<double>(sums[c], static_cast<double>(noise_) * d + gauge_.level(c) * weight(j));
+      w[c] = std::fabs(excess) > gauge_.cut() && q > 0 ? -gauge_.factor(c, n) * excess / (static_cast<double>(d) * q)
+                                                       : 0.0;
+    }
+  }
+
+ private:
+  Weights weights_;
+  std::vector<float> priors_, levels_, slopes_, taken_, size_sums_;
+
+  bool hot_alone() const override { return gauge_.outputs == 1; }
+  std::size_t room(std::size_t count) const override { return eights(count); }
+
+  float weight(std::size_t j) const { return weights_.empty() ? 1.0f : static_cast<float>(weights_[j]); }
+  // The weights of a centred feature are the centre of the next step; S is about to gain this.
+  [[gnu::always_inline]] void hold(std::size_t j, std::size_t first, Oct gain) {
+    float *at = slot(j) + first, *sums = at + first_sum_;
+    const Oct prior = load_eight(&priors_[first]), level = load_eight(&levels_[first]) * weight(j);
+    const Oct least = spread_eight(least_divisor), d = larger(root(load_eight(at) + prior), least);
+    const Oct gained = larger(root(load_eight(at) + gain + prior), least) - d, z = load_eight(sums);
+    store_eight(sums, z + gained * soft(z, noise_ * d + level) / d);
+  }
+};
+
+// Cells whose outputs share an S in each lane. −û of the cells of a feature comes from `P`, which knows the penalty.
+template <class P>
+class StepFreeRows : public Looped<P, StepFreeCells> {
+ public:
+  template <class T>
+  [[gnu::always_inline]] double move(const RowOf<T>& row, const double* slope) {
+    const double squares = this->move_units(row);
+    std::copy_n(slope, slopes_.size(), slopes_.begin());
+    const std::size_t blocks = gauge_.blocks, width = gauge_.width;
+    const float *s = slopes_.data(), dither = gauge_.dither();
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      float *at = this->slot(row[n]), *sums = at + first_sum_;
+      const float x = this->after_[n];
+      if (x == 0) continue;
+      for (std::size_t i = 0; i < blocks; ++i, sums += width) {
+        const float* own = s + i * width;
+        if (n < this->means_.size()) {
+          const float d = this->divisor(at[i], i), gained = this->divisor(at[i] + gauge_.taken(i) * x * x, i) - d;
+          static_cast<P&>(*this).each_excess(row[n], n, i, d, [=](std::size_t c, float u) { sums[c] += gained * u; });
+        }
+        const float by = gauge_.taken(i) * x * x;
+        at[i] = dither == 0 ? at[i] + by : grown(spread_eight(at[i]), spread_eight(by), dither)[0];
+        side_by_side(width, [=](std::size_t c) { sums[c] += own[c] * x; });
+      }
+    }
+    return squares;
+  }
+
+ protected:
+  StepFreeRows(const Setup& s, const StepFreeSettings& settings, bool shared, bool corrects)
+      : Looped<P, StepFreeCells>(Gauge(s, settings, shared, corrects), s, settings, blocks_of(s, shared),
+                                 blocks_of(s, shared) + s.cells()),
+        slopes_(s.cells()) {}
+  using StepFreeCells::first_sum_;
+  using StepFreeCells::gauge_;
+
+ private:
+  std::vector<float> slopes_;
+
+  static std::size_t blocks_of(const Setup& s, bool shared) { return shared || s.joint ? s.lanes() : s.cells(); }
+};
+
+[[gnu::always_inline]] inline float soft_float(float z, float threshold) {
+  const float high = z < threshold ? z : threshold;
+  return z - (high > -threshold ? high : -threshold);
+}
+
+class StepFreeL1Rows final : public StepFreeRows<StepFreeL1Rows> {
+ public:
+  StepFreeL1Rows(const Weights& weights, const Setup& s, const StepFreeSettings& settings)
+      : StepFreeRows(s, settings, false, true), weights_(weights) {}
+
+  template <class T>
+  [[gnu::always_inline]] void look(const RowOf<T>& row, double*, bool with_sizes) {
+    look_at_units(row);
+    const float cut = gauge_.cut();
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      const float x = before_[n], *at = slot(row[n]);
+      if (x == 0) continue;
+      float* to = bin_for(n);
+      for (std::size_t i = 0; i < gauge_.blocks; ++i, to += gauge_.width) {
+        const float d = divisor(at[i], i), by = x / d, *sums = at + first_sum_ + i * gauge_.width;
+        const float threshold = limit(row[n], i, d);
+        if (cut > 0) {
+          float* all = &bins_[Gauge::bins * gauge_.cells + i * gauge_.width];
+          side_by_side(gauge_.width, [=](std::size_t c) {
+            const float excess = soft_float(sums[c], threshold);
+            to[c] += std::fabs(excess) > cut ? by * excess : 0.0f;
+            all[c] += by * excess;
+          });
+        } else {
+          side_by_side(gauge_.width, [=](std::size_t c) { to[c] += by * soft_float(sums[c], threshold); });
+        }
+        if (with_sizes) sizes_[i] += x * by;
+      }
+    }
+    gather_sums();
+  }
+  template <class F>
+  [[gnu::always_inline]] void each_excess(std::size_t j, std::size_t, std::size_t i, float d, F f) const {
+    const float *sums = slot(j) + first_sum_ + i * gauge_.width, threshold = limit(j, i, d);
+    side_by_side(gauge_.width, [=](std::size_t c) { f(c, soft_float(sums[c], threshold) / d); });
+  }
+  void read(std::size_t j, double* w) const override {
+    const float *at = slot(j), *sums = at + first_sum_, q = units_[2 * j], n = units_[2 * j + 1];
+    for (std::size_t c = 0; c < gauge_.cells; ++c) {
+      const std::size_t i = c / gauge_.width;
+      const float d = divisor(at[i], i);
+      const double excess = soft_float(sums[c], limit(j, i, d));
+      w[c] = std::fabs(excess) > gauge_.cut() && q > 0 ? -gauge_.factor(c, n) * excess / (static_cast<double>(d) * q)
+                                                       : 0.0;
+    }
+  }
+
+ private:
+  Weights weights_;
+
+  float limit(std::size_t j, std::size_t i, float d) const {
+    return noise_ * d + static_cast<float>(gauge_.level(i) * (weights_.empty() ? 1.0 : weights_[j]));
+  }
+};
+
+// Any penalty, called once per example on a buffer of weights: g û, or of a set the weights in the units of the
+// features, which nothing corrects.
+class StepFreeAny final : public StepFreeRows<StepFreeAny> {
+ public:
+  StepFreeAny(AnyPenalty penalty, const Setup& s, const StepFreeSettings& settings)
+      : StepFreeRows(uncut(s), settings, penalty->of_blocks(), !penalty->facts().is_set),
+        of_blocks_(penalty->of_blocks()),
+        penalty_(std::move(penalty)) {}
+
+  template <class T>
+  [[gnu::always_inline]] void look(const RowOf<T>& row, double* z, bool with_sizes) {
+    look_at_units(row);
+    load(here_, row.index);
+    const std::size_t cells = gauge_.cells;
+    const double g = gauge_.pace();
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      const double *w = &here_.w[n * cells], x = before_[n];
+      if (is_set()) {
+        const double off = static_cast<double>(row.x[n]) - (n < means_.size() ? means_[n] : 0.0);
+        for (std::size_t c = 0; c < cells; ++c) z[c] += w[c] * off;
+      } else if (g > 0) {
+        float* to = bin_for(n);
+        for (std::size_t c = 0; c < cells; ++c) to[c] -= static_cast<float>(w[c] * x / g);
+      }
+      for (std::size_t i = 0; i < gauge_.blocks && with_sizes; ++i) sizes_[i] += x * x / divisor(slot(row[n])[i], i);
+    }
+    gather_sums();
+  }
+  template <class F>
+  [[gnu::always_inline]] void each_excess(std::size_t, std::size_t n, std::size_t i, float, F f) const {
+    const double g = gauge_.pace();
+    for (std::size_t c = 0; c < gauge_.width; ++c) {
+      const double unit = is_set() ? g * gauge_.spread((i * gauge_.width + c) % gauge_.outputs) / here_.q[n] : g;
+      if (unit > 0 && std::isfinite(unit))
+        f(c, static_cast<float>(-here_.w[n * gauge_.cells + i * gauge_.width + c] / unit));
+    }
+  }
+  void read(std::size_t j, double* w) const override {
+    thread_local Buffer buffer;
+    const auto feature = static_cast<std::int32_t>(j);
+    load(buffer, {&feature, 1});
+    const float q = units_[2 * j], n = units_[2 * j + 1];
+    const double g = gauge_.pace();
+    for (std::size_t c = 0; c < gauge_.cells; ++c) {
+      const double by = is_set() ? 1.0 : q > 0 && g > 0 ? gauge_.factor(c, n) / (g * q) : 0.0;
+      w[c] = by * buffer.w[c];
+    }
+  }
+
+ private:
+  struct Buffer {
+    std::vector<double> w, s, q;
+  };
+  bool of_blocks_;
+  AnyPenalty penalty_;
+  Buffer here_;
+
+  static Setup uncut(Setup s) {
+    s.cut = 0;
+    return s;
+  }
+  bool is_set() const { return penalty_->facts().is_set; }
+  // Of a penalty on blocks a block is above its noise or not as a whole: the part of it that is.
+  float above_noise(const float* sums, float d) const {
+    double squares = 0;
+    for (std::size_t c = 0; c < gauge_.width; ++c) squares += static_cast<double>(sums[c]) * sums[c];
+    const double noise = gauge_.noise() * d / std::sqrt(gauge_.share());
+    return squares > noise * noise ? static_cast<float>(1 - noise / std::sqrt(squares)) : 0.0f;
+  }
+  double unit_of(std::size_t j, std::size_t cell) const {
+    return units_[2 * j] > 0 ? gauge_.spread(cell % gauge_.outputs) / units_[2 * j] : 0.0;
+  }
+  void load(Buffer& b, std::span<const std::int32_t> features) const {
+    const std::size_t cells = gauge_.cells, blocks = gauge_.blocks, width = gauge_.width;
+    if (b.w.size() < features.size() * cells) b.w.resize(2 * features.size() * cells);
+    if (b.s.size() < features.size() * blocks) b.s.resize(2 * features.size() * blocks);
+    if (b.q.size() < features.size()) b.q.resize(2 * features.size());
+    const double g = gauge_.pace();
+    for (std::size_t n = 0; n < features.size(); ++n) {
+      const auto j = static_cast<std::size_t>(features[n]);
+      const float *at = slot(j), *sums = at + first_sum_;
+      b.q[n] = units_[2 * j];
+      for (std::size_t i = 0; i < blocks; ++i) {
+        const float d = divisor(at[i], i);
+        b.s[n * blocks + i] = is_set() ? 0.0 : gauge_.level(i) * g / d;
+        const float noise = noise_ * d, kept = of_blocks_ && width > 1 ? above_noise(sums + i * width, d) : 1.0f;
+        for (std::size_t c = i * width; c < (i + 1) * width; ++c) {
+          const float excess = of_blocks_ && width > 1 ? kept * sums[c] : soft_float(sums[c], noise);
+          b.w[n * cells + c] = -(is_set() ? unit_of(j, c) : 1.0) * g * (excess / d);
+        }
+      }
+    }
+    penalty_->prox({b.w.data(), features.size() * blocks, width, width, features.data(), blocks}, b.s.data());
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Rule> StepFree::hot_lanes(const Weights& weights, const Setup& setup) const {
+  return hot_outputs(weights, setup);
+}
+
+std::unique_ptr<Rule> StepFree::hot_outputs(const Weights& weights, const Setup& setup) const {
+  const StepFreeSettings settings{rate, noise};
+  if (setup.joint) return std::make_unique<StepFreeL1Rows>(weights, setup, settings);
+  return std::make_unique<StepFreeLanes>(weights, setup, settings);
+}
+
+std::unique_ptr<Rule> StepFree::rule(AnyPenalty penalty, const Setup& setup) const {
+  return std::make_unique<StepFreeAny>(std::move(penalty), setup, StepFreeSettings{rate, noise});
+}
+
+}  // namespace gossamer
