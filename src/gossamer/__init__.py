@@ -32,12 +32,13 @@ _HOMES = {
         "L1 L2 L2Squared LInf Berhu ElasticNet NonNegativeL1 GroupL2 GroupLInf SparseGroupL2 NonNegativeGroupL2 KL "
         "NoPenalty SmoothL1 Simplex L1Ball L2Ball Box GroupL2Ball GroupLInfBall"
     ),
-    "methods": "Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
+    "methods": "StepFree Fobos RDA AdaGrad FTRL TruncatedGradient Subgradient Pegasos ExponentiatedGradient",
     "schedules": "Constant InverseSqrt InverseTime",
     "online": "OnlineClassifier OnlineRegressor OnlineClassifierCV OnlineRegressorCV",
     "batch": (
         "BatchClassifier BatchRegressor BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath "
-        "alpha_max BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint Smoothing"
+        "alpha_max certify Proof BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint "
+        "Smoothing"
     ),
     "boosting": "BoostingClassifier BoostingRegressor ColumnFeatures ProductFeatures StumpFeatures KernelFeatures",
     "metrics": "coverage",

@@ -104,6 +104,13 @@ class Loss:
         return type(self).__name__
 
     @property
+    def target(self) -> str:
+        """What scores are compared with: "labels", "numbers", or "rates", which are e^z."""
+        if self.kind != "regression":
+            return "labels"
+        return "rates" if self.predicts is Link.EXP else "numbers"
+
+    @property
     def probabilistic(self) -> bool:
         """Whether the link is a probability."""
         return self.predicts.is_probability

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,9 +22,20 @@ from gossamer.registry import Registry, Settings, record, refusal
 from gossamer.schedules import Constant, steps
 from gossamer.validation import Array, number, whole
 
-__all__ = ["FTRL", "RDA", "AdaGrad", "ExponentiatedGradient", "Fobos", "Pegasos", "Subgradient", "TruncatedGradient"]
+__all__ = [
+    "FTRL",
+    "RDA",
+    "AdaGrad",
+    "ExponentiatedGradient",
+    "Fobos",
+    "Pegasos",
+    "StepFree",
+    "Subgradient",
+    "TruncatedGradient",
+]
 
 METHODS = Registry("method", ("make", "steps"))
+CUT = 1.0  # of the rule without a step: what sums of gradients must exceed their threshold by, where sparsest
 
 
 class Method(Settings):
@@ -34,10 +46,31 @@ class Method(Settings):
     first_step: ClassVar[float] = 0.1  # the step while there are too few rows to choose one
     handles_coupled: ClassVar[bool] = False  # whether it handles penalties that couple features
     has_lanes: ClassVar[bool] = False  # whether there are rules for many strengths at once
+    centres: ClassVar[bool] = False  # whether features that every row has can be centred
+    free_of_steps: ClassVar[bool] = False  # whether there is no step to choose
+    reads_by_strength: ClassVar[bool] = False  # whether its state does not hold the strength, but sums of gradients
+
+    @property
+    def searches(self) -> bool:
+        """Whether the step is chosen from the first rows."""
+        return isinstance(self.step, str)  # type: ignore[attr-defined]
 
     def step_for(self, setup: Setup) -> Any:
         """Return the step for this problem."""
         return self.step  # type: ignore[attr-defined]
+
+    def centring(self, center: Any, fit_intercept: Any) -> Any:
+        """Return which features are centred, True, False or "auto", checked; False where none can be."""
+        if isinstance(center, str) and center == "auto":
+            return "auto" if self.centres and fit_intercept else False
+        if not isinstance(center, (bool, np.bool_)):
+            raise ValueError(f"center must be True, False or 'auto'; {center!r} was given.")
+        if center and not self.centres:
+            given = type(self).__name__
+            raise ValueError(f"center=True is for method='step_free'; {given} was given. Use center='auto'.")
+        if center and not fit_intercept:
+            raise ValueError("center=True makes an intercept, and fit_intercept=False wants none. Use center='auto'.")
+        return bool(center)
 
     def steps(self, step: Any, first: int, count: int) -> Array:
         """Return the steps of rounds `first` … `first + count − 1`."""
@@ -99,8 +132,8 @@ class Method(Settings):
 
     # Learners
 
-    def compiled(self) -> Any:
-        """Return the compiled method."""
+    def compiled(self, setup: Setup) -> Any:
+        """Return the compiled method for a problem."""
         raise NotImplementedError
 
     def make(self, penalty: Penalty, setup: Setup) -> Any:
@@ -111,11 +144,11 @@ class Method(Settings):
         rows = penalty.rows(setup.features)
         if rows is None:
             return self._coupled(penalty, setup)
-        return self._learner(*rows, setup.core(setup.alpha if penalty.penalises else 0.0))
+        return self._learner(*rows, replace(setup, alpha=setup.alpha if penalty.penalises else 0.0))
 
-    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
-        """Return the learner of a penalty on rows, from its compiled form, its weights and the compiled setup."""
-        return _core.learner(self.compiled(), form, weights, setup)
+    def _learner(self, form: Any, weights: Any, setup: Setup) -> Any:
+        """Return the learner of a penalty on rows, from its compiled form and its weights."""
+        return _core.learner(self.compiled(setup), form, weights, setup.core())
 
     def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
         """Return the learner of a penalty that couples features."""
@@ -131,9 +164,7 @@ class Method(Settings):
             raise refused
         rows = penalty.rows(setup.features)
         assert rows is not None
-        alphas, steps = np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps)
-        own = _core.Setup(setup.features, setup.outputs, alphas, steps, setup.fit_intercept)
-        return _core.learner(self.compiled(), *rows, own, together)
+        return _core.learner(self.compiled(setup), *rows, setup.core_of_lanes(lanes), together)
 
 
 def _mean_square(rows: Any) -> float:
@@ -159,11 +190,35 @@ class Setup:
     alpha: float
     fit_intercept: bool
     average: bool = False
+    target: str = "labels"  # what scores are compared with: "labels", "numbers", or "rates", which are e^z
+    joint: bool = False  # whether the outputs have one loss together
+    centred: int = 0  # the first features, which every row has and which are centred
+    sparsest: bool = False  # whether weights that are hardly above their noise are read as zero, for labels
+    standardized: int = 0  # the first features, which are learned in units of their standard deviation
+    batch_size: int = 1  # how many rows make a step
+
+    def steps_of(self, rows: int) -> int:
+        """Return the number of steps of some rows: the last batch may have fewer of them."""
+        return -(-rows // self.batch_size)
 
     def core(self, alpha: float | None = None) -> Any:
         """Return the compiled form."""
         strength = self.alpha if alpha is None else alpha
-        return _core.Setup(self.features, self.outputs, strength, self.fit_intercept, self.average)
+        return self._with_targets(_core.Setup(self.features, self.outputs, strength, self.fit_intercept, self.average))
+
+    def core_of_lanes(self, lanes: Lanes) -> Any:
+        """Return the compiled form for many strengths."""
+        alphas, steps = np.ascontiguousarray(lanes.alphas), np.ascontiguousarray(lanes.steps)
+        compiled = _core.Setup(self.features, self.outputs, alphas, steps, self.fit_intercept)
+        compiled.relative = lanes.relative
+        return self._with_targets(compiled)
+
+    def _with_targets(self, compiled: Any) -> Any:
+        compiled.target = getattr(_core.Target, self.target)
+        compiled.joint, compiled.centred = self.joint, self.centred
+        compiled.cut = CUT if self.sparsest else 0.0
+        compiled.batch = self.batch_size
+        return compiled
 
 
 @record
@@ -172,6 +227,7 @@ class Lanes:
 
     alphas: Array
     steps: Array
+    relative: bool = False  # whether strengths are in units of the slopes of a constant model, which the learner finds
 
 
 def _check_step(step: Any, numbers_only: bool = False) -> None:
@@ -185,6 +241,69 @@ def _check_step(step: Any, numbers_only: bool = False) -> None:
             raise ValueError("This method adapts its steps itself: step must be a number or 'auto', not a schedule.")
     else:
         number(step, "step", above=0)
+
+
+@METHODS.part("step_free", "auto")
+@record
+class StepFree(Method):
+    """The rule without a step: nothing to choose, and the units of the features do not matter.
+
+    With x̃ the values in units of their root mean square (centred features: of their standard deviation, around their
+    mean), s the slopes of the loss, Z = Σ s x̃, D² = Σ (s x̃)² and g = η √(t / Σ‖x̃‖²) after t rows,
+    q w = −g soft(Z, λ D + α t) / D for the ℓ1 norm: weights below the noise of their gradient sum are exactly zero.
+    docs/step_free.md explains it. The penalty is on the weights in units of the features, q w.
+
+    Parameters
+    ----------
+    rate : float, optional
+        η; 1.5 for labels; for numbers 0.25 if features are centred and 0.5 otherwise.
+    noise : float, optional
+        λ ≥ 0; 1 for labels, 0 for numbers.
+
+    References
+    ----------
+    McMahan: Follow-the-regularized-leader and mirror descent, AISTATS 2011.
+    Xiao: Dual averaging method for regularized stochastic learning and online optimization, NIPS 2009 (Eq. 10).
+
+    Examples
+    --------
+    >>> import gossamer as gs
+    >>> gs.StepFree()
+    StepFree(rate=None, noise=None)
+    """
+
+    rate: float | None = None
+    noise: float | None = None
+    decreasing: ClassVar[bool] = False
+    has_lanes: ClassVar[bool] = True
+    centres: ClassVar[bool] = True
+    free_of_steps: ClassVar[bool] = True
+    reads_by_strength: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.rate is not None:
+            number(self.rate, "rate", above=0)
+        if self.noise is not None:
+            number(self.noise, "noise", least=0)
+
+    @property
+    def step(self) -> Any:
+        """1: there is none to choose."""
+        return 1.0
+
+    def _objection(self, penalty: Penalty, setup: Setup) -> tuple[str, str] | None:
+        if setup.average:
+            return "its weights between two rows have no average in closed form.", "Use method='adagrad' or 'rda'."
+        if setup.batch_size > 1:
+            why = "what it knows of a feature comes from single rows, not from the mean gradients of batches."
+            return why, "Use batch_size=1, or method='adagrad', 'rda' or 'fobos'."
+        return None
+
+    def compiled(self, setup: Setup) -> Any:
+        labels = setup.target == "labels"
+        rate = self.rate or (1.5 if labels else 0.25 if setup.centred else 0.5)
+        noise = self.noise if self.noise is not None else 1.0 if labels else 0.0
+        return _core.StepFree(float(rate), float(noise))
 
 
 @METHODS.part("fobos")
@@ -218,7 +337,7 @@ class Fobos(Method):
     def cost(self, penalty: Penalty) -> str:
         return penalty.lazy_cost if penalty.sums_over_features else penalty.primal_cost
 
-    def compiled(self) -> Any:
+    def compiled(self, setup: Setup) -> Any:
         return _core.Fobos()
 
     def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
@@ -256,6 +375,7 @@ class RDA(Method):
     first_step: ClassVar[float] = 1.0
     handles_coupled: ClassVar[bool] = True
     has_lanes: ClassVar[bool] = True
+    reads_by_strength: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.gamma, str) and self.gamma in ("auto", "theory")):
@@ -284,14 +404,14 @@ class RDA(Method):
     def cost(self, penalty: Penalty) -> str:
         return "z k" if penalty.sums_over_features else penalty.dual_cost
 
-    def compiled(self) -> Any:
+    def compiled(self, setup: Setup) -> Any:
         return _core.Rda(float(self.rho))
 
     def _coupled(self, penalty: Penalty, setup: Setup) -> Any:
         return penalty.online_dual(setup)
 
 
-@METHODS.part("adagrad", "auto", near=("adam",))
+@METHODS.part("adagrad", near=("adam",))
 @record
 class AdaGrad(Method):
     """Diagonal AdaGrad with scale-free steps: feature j moves by η / (m_j √s_j), s_j = Σ ‖g_j‖², m_j the largest |x_j|.
@@ -323,6 +443,11 @@ class AdaGrad(Method):
     decreasing: ClassVar[bool] = False
     has_lanes: ClassVar[bool] = True
 
+    @property
+    def reads_by_strength(self) -> bool:  # type: ignore[override]
+        """Whether it is the dual form, which keeps sums of gradients."""
+        return self.form == "rda"
+
     def __post_init__(self) -> None:
         _check_step(self.step, numbers_only=True)
         if self.form not in ("rda", "fobos"):
@@ -335,7 +460,7 @@ class AdaGrad(Method):
         lazy = self.form == "fobos" and penalty.sums_over_features and penalty.lazy_cost != "z k"
         return "z k + a" if lazy else "z k"
 
-    def compiled(self) -> Any:
+    def compiled(self, setup: Setup) -> Any:
         return _core.AdaGradDual() if self.form == "rda" else _core.AdaGradPrimal()
 
 
@@ -366,6 +491,7 @@ class FTRL(Method):
     beta: float = 1.0
     decreasing: ClassVar[bool] = False
     has_lanes: ClassVar[bool] = True
+    reads_by_strength: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_step(self.step, numbers_only=True)
@@ -374,7 +500,7 @@ class FTRL(Method):
     def candidates(self, h: float, slope: float, rows: Any) -> Array:
         return (slope / h) * 4.0 ** np.arange(-4, 3) / np.sqrt(np.mean(np.square(rows.value)) or 1.0)
 
-    def compiled(self) -> Any:
+    def compiled(self, setup: Setup) -> Any:
         return _core.Ftrl(float(self.beta))
 
 
@@ -418,7 +544,7 @@ class TruncatedGradient(Method):
             return None
         return "truncation is a rule for ℓ1.", "Use penalty='l1', or method='fobos'."
 
-    def compiled(self) -> Any:
+    def compiled(self, setup: Setup) -> Any:
         return _core.TruncatedGradient(float(self.period), float(self.threshold))
 
 
@@ -452,7 +578,7 @@ class Subgradient(Method):
     def cost(self, penalty: Penalty) -> str:
         return "z k + a"  # near zero a weight oscillates: there is no closed form
 
-    def compiled(self) -> Any:
+    def compiled(self, setup: Setup) -> Any:
         return _core.Subgradient()
 
 
@@ -500,8 +626,8 @@ class Pegasos(Method):
             return "its steps are 1/(αt).", "Use alpha > 0."
         return None
 
-    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
-        return _core.pegasos(bool(self.project), setup)
+    def _learner(self, form: Any, weights: Any, setup: Setup) -> Any:
+        return _core.pegasos(bool(self.project), setup.core())
 
 
 @METHODS.part("eg")
@@ -546,8 +672,8 @@ class ExponentiatedGradient(Method):
             return "its radius bounds ‖w‖₁ already.", "Use penalty='none', or method='fobos'."
         return None
 
-    def _learner(self, form: Any, weights: Any, setup: Any) -> Any:
-        return _core.exponentiated_gradient(float(self.radius), setup)
+    def _learner(self, form: Any, weights: Any, setup: Setup) -> Any:
+        return _core.exponentiated_gradient(float(self.radius), setup.core())
 
 
 def resolve(spec: Any) -> Any:
@@ -562,13 +688,17 @@ def resolve(spec: Any) -> Any:
     return METHODS.resolve(spec)
 
 
-def resolve_for(spec: Any, penalty: Penalty, loss: Any) -> Any:
+def resolve_for(spec: Any, penalty: Penalty, loss: Any, average: bool = False, batch_size: int = 1) -> Any:
     """Return the method called `spec`.
 
-    "auto" is FOBOS if the penalty couples features, and AdaGrad otherwise: in its dual form, which is sparser, or for
-    regression in its primal form, which predicts better.
+    "auto" is the rule without a step; FOBOS if the penalty couples features; and AdaGrad if the weights are to be
+    averaged or learned from batches: in its dual form, which is sparser, or for regression in its primal form, which
+    predicts better.
     """
-    if isinstance(spec, str) and spec == "auto":
-        form = "fobos" if loss.kind == "regression" else "rda"
-        return AdaGrad(form=form) if penalty.acts_on_rows else Fobos()
-    return resolve(spec)
+    if not (isinstance(spec, str) and spec == "auto"):
+        return resolve(spec)
+    if not penalty.acts_on_rows:
+        return Fobos()
+    if average or batch_size > 1:
+        return AdaGrad(form="fobos" if loss.kind == "regression" else "rda")
+    return StepFree()

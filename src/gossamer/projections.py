@@ -252,7 +252,8 @@ def project_group_linf_ball(W: Any, radius: float = 1.0, groups: Any = None, *, 
 class SparseL1Ball:
     """A point of the ℓ1 ball with sparse updates: w ← Π(w + δ) in O(k log d) when δ has k non-zeros.
 
-    The result of every update is that of `project_l1_ball` on the whole vector. The point starts at zero.
+    The result of every update is that of `project_l1_ball` on the whole vector. The point starts at zero. Inside is a
+    heap with lazy deletion, not the paper's red-black tree: the smallest magnitudes are all that has to be found.
 
     Parameters
     ----------

@@ -65,6 +65,11 @@ class _Signature:
 
 def _fill(self: Any, /, *values: Any, **named: Any) -> None:
     names, kind = self.__match_args__, type(self).__qualname__
+    if len(values) == len(names) and not named:
+        self.__dict__.update(zip(names, values, strict=True))
+        if hasattr(self, "__post_init__"):
+            self.__post_init__()
+        return
     if len(values) > len(names):
         raise TypeError(f"{kind}() takes {len(names)} values at most, but {len(values)} were given")
     given = dict(zip(names, values, strict=False))

@@ -47,6 +47,8 @@ def refuse_odd(v: Any, name: str) -> None:
     These are dates and masked arrays. A table must not have two columns of one name.
     """
     refuse_masked(v, name)
+    if isinstance(v, dict) and not hasattr(v, "tocsr"):  # SciPy's dictionaries of keys are dicts
+        raise TypeError(f"{name} is a dict; a table or a matrix is needed, for instance pandas.DataFrame({name}).")
     if isinstance(v, (list, tuple)):
         with contextlib.suppress(ValueError):  # of rows of different lengths, which others report
             v = np.asarray(v)

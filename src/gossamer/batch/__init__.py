@@ -5,6 +5,7 @@ from gossamer.registry import rooms
 HOMES = {
     "estimators": "BatchClassifier BatchRegressor",
     "cv": "BatchClassifierCV BatchRegressorCV regularization_path RegularizationPath alpha_max",
+    "proof": "certify Proof",
     "solvers": "BatchFobos SpaRSA FISTA ProjectedGradient CoordinateDescent InteriorPoint Smoothing",
 }
 __all__ = [name for names in HOMES.values() for name in names.split()]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Solution, solve
 from gossamer.batch.estimators import BatchClassifier, BatchRegressor, _Batch, advice, coef_of, printed
-from gossamer.batch.objective import Objective
+from gossamer.batch.objective import Objective, Point
 from gossamer.estimators import inputs, parallel, targets
 from gossamer.estimators.linear import LinearClassifier, LinearRegressor, Tasks, with_callbacks
 from gossamer.estimators.selection import SELECT, selected
@@ -28,11 +29,18 @@ __all__ = ["BatchClassifierCV", "BatchRegressorCV", "RegularizationPath", "alpha
 
 
 def _problem(
-    X: Any, y: Any, loss: Any, penalty: Any, fit_intercept: bool, sample_weight: Any, offset: Any
+    X: Any,
+    y: Any,
+    loss: Any,
+    penalty: Any,
+    fit_intercept: bool,
+    standardize: Any,
+    sample_weight: Any,
+    offset: Any,
 ) -> Objective:
     regression = losses.as_loss(loss).kind == "regression"
     estimator: Any = BatchRegressor if regression else BatchClassifier
-    model = estimator(loss=loss, penalty=penalty, fit_intercept=fit_intercept)
+    model = estimator(loss=loss, penalty=penalty, fit_intercept=fit_intercept, standardize=standardize)
     X, y, sample_weight, offset = inputs.matrix(model, X, y, sample_weight, offset, {})
     return model._objective(X, y, sample_weight, 1.0, offset)[0]
 
@@ -44,6 +52,7 @@ def alpha_max(
     loss: Any = "squared",
     penalty: Any = "l1",
     fit_intercept: bool = True,
+    standardize: Any = False,
     sample_weight: Any = None,
     offset: Any = None,
 ) -> float:
@@ -60,6 +69,8 @@ def alpha_max(
         As in `BatchClassifier` and `BatchRegressor`.
     fit_intercept : bool, default True
         Whether to fit an intercept.
+    standardize : bool or "auto", default False
+        As in `BatchClassifier`: the strength is that of the standardised problem.
     sample_weight, offset : vectors, optional
         One weight, and one offset of the scores, per row.
 
@@ -74,7 +85,7 @@ def alpha_max(
     >>> gs.BatchRegressor(alpha=0.9 * top).fit(X, y).nonzero_features_
     array([2, 8])
     """
-    return _alpha_max(_problem(X, y, loss, penalty, fit_intercept, sample_weight, offset))
+    return _alpha_max(_problem(X, y, loss, penalty, fit_intercept, standardize, sample_weight, offset))
 
 
 def _alpha_max(objective: Objective) -> float:
@@ -159,6 +170,7 @@ def regularization_path(
     tol: float = 1e-4,
     max_iter: int = 1000,
     fit_intercept: bool = True,
+    standardize: Any = False,
     sample_weight: Any = None,
     offset: Any = None,
     verbose: int = 0,
@@ -167,7 +179,7 @@ def regularization_path(
 
     Parameters
     ----------
-    X, y, loss, penalty, fit_intercept, sample_weight, offset
+    X, y, loss, penalty, fit_intercept, standardize, sample_weight, offset
         As in `alpha_max`.
     alphas : int or vector, default 50
         The strengths, or their number: then from α_max down.
@@ -185,7 +197,7 @@ def regularization_path(
     >>> path.nonzeros, bool((path.dual_gaps <= 1e-4 * y.var()).all())
     (array([3, 4, 7]), True)
     """
-    objective = _problem(X, y, loss, penalty, fit_intercept, sample_weight, offset)
+    objective = _problem(X, y, loss, penalty, fit_intercept, standardize, sample_weight, offset)
     strengths = _grid(alphas, objective, alpha_min_ratio)
     kept, solutions = walk(objective, strengths, solver, tol, max_iter, printed if verbose else None)
     if len(solutions) < len(strengths):
@@ -196,11 +208,12 @@ def regularization_path(
 def _gathered(
     objective: Objective, strengths: Array, kept: Array | None, solutions: Sequence[Solution]
 ) -> RegularizationPath:
+    screened = kept
     if objective.columns is not None:
         kept = objective.columns if kept is None else objective.columns[kept]
     coefs = []
     for solution in solutions:
-        small = sp.csr_array(solution.W.T)
+        small = sp.csr_array(objective.in_given_units(solution.W, screened).T)
         if kept is not None:
             shape = (small.shape[0], objective.width)
             small = sp.csr_array((small.data, kept[small.indices], small.indptr), shape=shape)
@@ -227,34 +240,56 @@ def walk(
     smaller, kept = objective.with_alpha(float(strengths[-1])).screened()
     chosen = solvers.resolve(solver, smaller)
     solutions: list[Solution] = []
-    start = None
-    settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "report": report, "screen": False}
-    for alpha in strengths:
-        try:
-            solution = solve(smaller.with_alpha(float(alpha)), chosen, start=start, **settings)
-        except KeyboardInterrupt:
-            if not solutions:
-                raise
-            break
-        if solution.interrupted:
-            if not solutions:
-                raise KeyboardInterrupt
-            break
-        solutions.append(solution)
-        start = solution.W
-    short = [(a, s) for a, s in zip(strengths, solutions, strict=False) if not s.converged]
-    if short:
-        gaps = [s.certificate.gap / smaller.with_alpha(float(a)).scale(s.certificate.name) for a, s in short]
-        far, (worst, solution) = max(zip(gaps, short, strict=True), key=lambda pair: pair[0])
-        what = advice(smaller)
-        warnings.warn(
-            f"{len(short)} of {len(solutions)} fits of the path stopped early, with a relative "
-            f"{solution.certificate.name} of up to {far:.2g} (at alpha={worst:.3g}), and tol is {tol:g}. "
-            f"Use larger alphas, or {what[0].lower()}{what[1:]}",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    try:
+        for solution in _solutions(smaller, strengths, chosen, tol, max_iter, report):
+            solutions.append(solution)
+    except KeyboardInterrupt:
+        if not solutions:
+            raise
+    short = [_gap(smaller, a, s) for a, s in zip(strengths, solutions, strict=False) if not s.converged]
+    _warn_of_short(smaller, short, len(solutions), tol)
     return kept, solutions
+
+
+def _gap(objective: Objective, alpha: float, solution: Solution) -> tuple[float, float, str]:
+    """Return the relative gap of a solution, its strength, and what its gap is."""
+    name = solution.certificate.name
+    return solution.certificate.gap / objective.with_alpha(float(alpha)).scale(name), float(alpha), name
+
+
+def _warn_of_short(objective: Objective, short: list[tuple[float, float, str]], count: int, tol: float) -> None:
+    """Warn if some fits of a path stopped before their gap was small enough."""
+    if not short:
+        return
+    far, worst, name = max(short)
+    what = advice(objective)
+    warnings.warn(
+        f"{len(short)} of {count} fits of the path stopped early, with a relative {name} of up to {far:.2g} "
+        f"(at alpha={worst:.3g}), and tol is {tol:g}. Use larger alphas, or {what[0].lower()}{what[1:]}",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+
+
+def _solutions(
+    objective: Objective, strengths: Array, solver: Any, tol: float, max_iter: int, report: Any
+) -> Iterator[Solution]:
+    """Yield the solution at each strength, started at the one before; Ctrl-C is raised."""
+    start: Array | Point | None = None
+    for alpha in strengths:
+        solution = solve(
+            objective.with_alpha(float(alpha)),
+            solver,
+            start=start,
+            tol=tol,
+            max_iter=max_iter,
+            report=report,
+            screen=False,
+        )
+        if solution.interrupted:
+            raise KeyboardInterrupt
+        yield solution
+        start = solution.W if solution.point is None else solution.point
 
 
 def _select(select: str, rule: str) -> str:
@@ -266,6 +301,16 @@ def _select(select: str, rule: str) -> str:
         raise ValueError(f"rule must be 'one_standard_error' or 'best'; {rule!r} was given.")
     warnings.warn(f"rule={rule!r} is deprecated; use select={words[rule]!r}.", FutureWarning, stacklevel=4)
     return words[rule]
+
+
+def _splitter(cv: Any, y: Array, stratified: bool) -> Any:
+    """Return what splits the rows: as scikit-learn does; five folds of shuffled rows where nothing is said.
+
+    Rows are often in an order (by place, by time of entry), and folds of neighbours ask a model about what it has not
+    seen: that chooses too strong a penalty.
+    """
+    usual = check_cv(cv, y, classifier=stratified)
+    return type(usual)(5, shuffle=True, random_state=0) if cv is None else usual
 
 
 def _of_some(folds: list[tuple[Array, Array]], some: Array, count: int) -> list[tuple[Array, Array]]:
@@ -298,14 +343,11 @@ class _CrossValidated(_Batch):
         strengths = _grid(self.alphas, objective, self.alpha_min_ratio)
         stratified = coded.classes is not None and coded.kind != "multilabel"
         if some is None or self.cv is None or isinstance(self.cv, int):
-            folds = list(check_cv(self.cv, y, classifier=stratified).split(X, y))
+            folds = list(_splitter(self.cv, y, stratified).split(X, y))
         else:  # the user's folds number the rows as they were given
             folds = _of_some(
                 list(check_cv(self.cv, given[1], classifier=stratified).split(*given)), some, np.shape(given[1])[0]
             )
-
-        def scored(fold: tuple[Array, Array]) -> Array:
-            return self._fold(objective, coded, strengths, X, y, weight, offset, *fold)
 
         tasks = Tasks(self, X, y, "fold", len(folds) + 1)  # the first one is the path of all rows
         kept, solutions = walk(
@@ -313,21 +355,23 @@ class _CrossValidated(_Batch):
         )
         complete = len(solutions) == len(strengths)
         tasks.turn(dict)
-        found = []
+        judged = [_Fold(self, objective, coded, strengths, (X, y, weight, offset), *fold) for fold in folds if complete]
         try:
-            for losses_of_fold in parallel.each(scored, folds if complete else [], thread_count(self.n_jobs)):
-                found.append(losses_of_fold)
-                tasks.turn(dict)
+            self._judge(judged, len(strengths), stops=isinstance(self.alphas, (int, np.integer)))
         except KeyboardInterrupt:
             complete = False
+        for fold in judged:
+            fold.warn(self.tol)
+            tasks.turn(dict)
         strengths = strengths[: len(solutions)]
         path = _gathered(objective, strengths, kept, solutions)
         new._targets = coded
         new.alphas_, new.path_nonzeros_ = strengths, path.nonzeros
+        found = _losses(judged, len(strengths))
         new.path_loss_, new.path_loss_se_ = _mean_and_error(found, len(strengths))
-        best = len(strengths) - 1  # where no fold was complete
-        if found:
-            best = selected(select, new.path_loss_, np.nan_to_num(new.path_loss_se_), new.path_nonzeros_)
+        best = len(strengths) - 1  # where no fold has judged anything
+        if len(found):
+            best = selected(select, new.path_loss_, _errors_of_differences(found), new.path_nonzeros_)
         new.alpha_ = float(strengths[best])
         new.coef_path_, new.intercept_path_ = path.coefs, path.intercepts
         W = solutions[best].W
@@ -336,62 +380,161 @@ class _CrossValidated(_Batch):
             W[kept] = solutions[best].W
         new._show(solutions[best], coef_of(objective, W))
         if not complete:
-            chosen = f"chosen by {len(found)} of {len(folds)} folds" if found else "the smallest that was solved"
+            known = int(np.isfinite(new.path_loss_).sum())
+            where = "" if known == len(strengths) else f" at {known} of {len(strengths)} strengths"
+            chosen = (
+                f"chosen by {len(found)} of {len(folds)} folds{where}" if len(found) else "the smallest that was solved"
+            )
             warnings.warn(f"Interrupted: alpha_ is {chosen}.", stacklevel=3)
         self._become(new)
         tasks.finish()
         return self
 
-    def _fold(
+    def _judge(self, folds: list[_Fold], strengths: int, stops: bool) -> None:
+        """Take all folds along the path, a few strengths at a time; stop where weaker ones get worse and worse."""
+        at_once = AT_ONCE if stops else strengths
+        for end in range(at_once, strengths + at_once, at_once):
+            goes = partial(_Fold.go, end=min(end, strengths))
+            for i, fold in enumerate(parallel.each(goes, folds, thread_count(self.n_jobs))):
+                if self.verbose:
+                    print(f"fold {i + 1} of {len(folds)}: {fold.words()}", flush=True)
+            if stops and folds and _gets_worse(np.array([fold.losses for fold in folds])):
+                return
+
+
+AT_ONCE = 10  # strengths that all folds do before it is seen whether weaker ones may still be better
+
+
+def _gets_worse(losses: Array) -> bool:
+    """Return whether the mean loss has risen at ten strengths, to two standard errors above the best and more.
+
+    >>> falling = np.linspace(1.0, 0.5, 20)
+    >>> rising = np.concatenate([falling, np.linspace(0.5, 0.9, 12)])
+    >>> _gets_worse(np.array([falling, falling + 0.1])), _gets_worse(np.array([rising, rising + 0.1]))
+    (False, True)
+    """
+    mean = losses.mean(axis=0)
+    best = int(np.argmin(np.where(np.isfinite(mean), mean, np.inf)))
+    last = len(mean) - 1
+    if last - best < AT_ONCE or len(losses) < 2:
+        return False
+    away = losses[:, last] - losses[:, best]
+    error = float(np.std(away, ddof=1)) / math.sqrt(len(losses))
+    return bool(away.mean() > 2 * error and (np.diff(mean[last - AT_ONCE :]) >= 0).all())
+
+
+class _Fold:
+    """A path over some rows, and the losses at its strengths of the rows left out."""
+
+    def __init__(
         self,
+        settings: Any,
         objective: Objective,
         coded: targets.Targets,
         strengths: Array,
-        X: Any,
-        y: Array,
-        weight: Array | None,
-        offset: Array | None,
+        data: tuple[Any, Array, Array | None, Array | None],
         train: Array,
         test: Array,
-    ) -> Array:
-        """Return the mean loss on the rows left out, at every strength."""
+    ) -> None:
+        self.settings, self.objective, self.coded, self.strengths, self.data = (
+            settings,
+            objective,
+            coded,
+            strengths,
+            data,
+        )
+        self.train, self.test = train, test
+        self.losses: list[float] = []
+        self.short: list[tuple[float, float, str]] = []
+        self._solutions: Any = None
 
-        def over(rows: Array, fit_intercept: bool) -> Objective:
-            return Objective(
-                X[rows],
-                coded.encode(y[rows]),
-                coded.loss,
-                objective.penalty,
-                1.0,
-                outputs=coded.outputs,
-                sample_weight=None if weight is None else weight[rows],
-                fit_intercept=fit_intercept,
-                threads=1,
-                offset=None if offset is None else offset[rows],
-            )
-
-        path_of = over(train, objective.fit_intercept)
-        kept, solutions = walk(path_of, strengths, self.solver, self.tol, self.max_iter, None)
-        if len(solutions) < len(strengths):
-            raise KeyboardInterrupt
-        held_out, found = over(test, False), []  # the intercept is that of the solution
-        for solution in solutions:
+    def go(self, end: int) -> _Fold:
+        """Go on until `end` strengths are done."""
+        if self._solutions is None:
+            self._begin()
+        while len(self.losses) < end:
+            alpha = self.strengths[len(self.losses)]
+            solution = next(self._solutions)
             W = solution.W
-            if kept is not None:
-                W = np.zeros((objective.features, objective.outputs))
-                W[kept] = solution.W
-            found.append(held_out.mean.value(held_out.margins(W), solution.intercept))
-        return np.array(found)
+            if self.kept is not None:
+                W = np.zeros((self.objective.features, self.objective.outputs))
+                W[self.kept] = solution.W
+            if not solution.converged:
+                self.short.append(_gap(self.path_of, alpha, solution))
+            self.losses.append(float(self.held_out.mean.value(self.held_out.margins(W), solution.intercept)))
+        return self
+
+    def _begin(self) -> None:
+        settings = self.settings
+        whole = self._over(self.train, self.objective.fit_intercept)
+        self.path_of, self.kept = whole.with_alpha(float(self.strengths[-1])).screened()
+        self.held_out = self._over(self.test, False)  # the intercept is that of the solution
+        solver = solvers.resolve(settings.solver, self.path_of)
+        self._solutions = _solutions(self.path_of, self.strengths, solver, settings.tol, settings.max_iter, None)
+
+    def _over(self, rows: Array, fit_intercept: bool) -> Objective:
+        X, y, weight, offset = self.data
+        objective, coded = self.objective, self.coded
+        return Objective(
+            X[rows],
+            coded.encode(y[rows]),
+            coded.loss,
+            objective.penalty,
+            1.0,
+            outputs=coded.outputs,
+            sample_weight=None if weight is None else weight[rows],
+            fit_intercept=fit_intercept,
+            threads=1,
+            offset=None if offset is None else offset[rows],
+        )
+
+    def warn(self, tol: float) -> None:
+        """Warn if some strengths stopped early."""
+        if self.short:
+            _warn_of_short(self.path_of, self.short, len(self.losses), tol)
+
+    def words(self) -> str:
+        """Return how far it is."""
+        best = int(np.argmin(self.losses))
+        return (
+            f"{len(self.losses)} of {len(self.strengths)} strengths, loss {self.losses[-1]:.6g} at alpha "
+            f"{self.strengths[len(self.losses) - 1]:.3g}, best {self.losses[best]:.6g} at {self.strengths[best]:.3g}"
+        )
 
 
-def _mean_and_error(losses_of_folds: list[Array], strengths: int) -> tuple[Array, Array]:
+def _losses(folds: list[_Fold], strengths: int) -> Array:
+    """Return the losses, folds × strengths, nan where not all folds were: of the folds that have judged anything."""
+    begun = [fold.losses for fold in folds if fold.losses]
+    found = np.full((len(begun), strengths), np.nan)
+    common = min(map(len, begun), default=0)
+    for row, known in zip(found, begun, strict=True):
+        row[:common] = known[:common]
+    return found
+
+
+def _mean_and_error(losses_of_folds: Sequence[Array] | Array, strengths: int) -> tuple[Array, Array]:
     """Return the mean loss over the folds and its standard error, at every strength; nan where there are too few."""
     mean, error = np.full(strengths, np.nan), np.full(strengths, np.nan)
-    if losses_of_folds:
+    if len(losses_of_folds):
         mean = np.mean(losses_of_folds, axis=0)
     if len(losses_of_folds) > 1:
         error = np.std(losses_of_folds, axis=0, ddof=1) / math.sqrt(len(losses_of_folds))
     return mean, error
+
+
+def _errors_of_differences(losses_of_folds: Sequence[Array] | Array) -> Array:
+    """Return the standard errors of the differences between the losses at two strengths; 0 for one fold.
+
+    All strengths are judged by the same rows: what makes a fold hard for one makes it hard for all, and says nothing
+    about which is better.
+    """
+    found = np.array(losses_of_folds)
+    folds, strengths = found.shape
+    if folds < 2:
+        return np.zeros((strengths, strengths))
+    with np.errstate(invalid="ignore"):  # infinite losses
+        differences = found[:, :, None] - found[:, None, :]
+        return np.nan_to_num(np.std(differences, axis=0, ddof=1) / math.sqrt(folds), posinf=0.0)
 
 
 class BatchClassifierCV(LinearClassifier, _CrossValidated):
@@ -399,17 +542,18 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
 
     Parameters
     ----------
-    loss, penalty, solver, tol, max_iter, fit_intercept, class_weight, verbose
-        As in `BatchClassifier`.
+    loss, penalty, solver, tol, max_iter, fit_intercept, standardize, class_weight, verbose
+        As in `BatchClassifier`. The standard deviations are those of all rows, in all folds.
     alphas : int or vector, default 50
         The strengths to try, or their number: then from α_max down.
     alpha_min_ratio : float, default 1e-3
         The last strength divided by the first.
     cv : int, splitter or None
-        How to split the rows, 5 folds by default.
+        How to split the rows; None is 5 folds of rows in a random order that is always the same. A number is so many
+        folds of rows in the order given, as in scikit-learn.
     select : "best" or "sparsest", default "sparsest"
-        The strength with the lowest loss; or, among those within one standard error of it, the one with the fewest
-        features.
+        The strength with the lowest loss; or, among those whose loss is higher by at most one standard error of the
+        difference, the one with the fewest features.
     rule : str
         Deprecated: the former name of `select`, where "sparsest" was "one_standard_error".
     n_jobs : int, optional
@@ -422,6 +566,7 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         The strength chosen.
     alphas_, path_loss_, path_loss_se_, path_nonzeros_ : vectors
         The strengths, decreasing; at each the mean loss of the rows left out, its standard error, and features used.
+        The loss is nan at the end of a grid where weaker strengths got worse and worse, and were not judged.
     coef_path_ : list of sparse arrays
         The weights at each strength, one row per output; `PathDisplay` draws them.
     intercept_path_ : array
@@ -454,6 +599,7 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
+        standardize: Any = False,
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -469,6 +615,7 @@ class BatchClassifierCV(LinearClassifier, _CrossValidated):
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -489,8 +636,8 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
 
     Parameters
     ----------
-    loss, penalty, solver, tol, max_iter, fit_intercept, verbose
-        As in `BatchRegressor`.
+    loss, penalty, solver, tol, max_iter, fit_intercept, standardize, verbose
+        As in `BatchRegressor`. The standard deviations are those of all rows, in all folds.
     alphas, alpha_min_ratio, cv, select, rule, n_jobs
         As in `BatchClassifierCV`.
 
@@ -508,7 +655,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = gs.BatchRegressorCV(alphas=20).fit(X, y)
     >>> model.nonzero_features_
-    array([1, 2, 3, 6, 8, 9])
+    array([1, 2, 3, 4, 6, 8, 9])
     """
 
     def __init__(
@@ -525,6 +672,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
+        standardize: Any = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -539,6 +687,7 @@ class BatchRegressorCV(LinearRegressor, _CrossValidated):
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -28,6 +28,7 @@ class Solution:
     operations: int  # cost of the solver, see `Objective`; certificates are not counted
     converged: bool
     interrupted: bool = False  # by Ctrl-C
+    point: Point | None = None  # the last point, where it is the solution: another strength starts there
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def solve(
     *,
     tol: float = 1e-4,
     max_iter: int = 1000,
-    start: Array | None = None,
+    start: Array | Point | None = None,
     report: Callable[[Progress], Any] | None = None,
     screen: bool = True,
 ) -> Solution:
@@ -69,7 +70,8 @@ def solve(
             return replace(found, W=W)
 
         reported = None if report is None else lambda progress: report(whole(progress))
-        return whole(_run(smaller, solver, tol, max_iter, None if start is None else start[kept], reported))
+        found = start.W if isinstance(start, Point) else start
+        return whole(_run(smaller, solver, tol, max_iter, None if found is None else found[kept], reported))
     return _run(objective, solver, tol, max_iter, start, report)
 
 
@@ -78,14 +80,19 @@ def _gained(old: Certificate, new: Certificate) -> bool:
     return new.gap < 0.999 * old.gap or abs(old.objective - new.objective) > rounding
 
 
-def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Array | None, report: Any) -> Solution:
+def _run(
+    objective: Objective, solver: Any, tol: float, max_iter: int, start: Array | Point | None, report: Any
+) -> Solution:
     began = perf_counter()
-    W = objective.origin() if start is None else objective.prox(np.array(start, dtype=np.float64), 0.0)
-    point = objective.at(W)
+    if isinstance(start, Point):
+        point, W = start, start.W
+    else:
+        W = objective.origin() if start is None else objective.prox(np.array(start, dtype=np.float64), 0.0)
+        point = objective.at(W)
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
     done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0
-    seen, stuck, interrupted = [certificate], False, False
+    seen, stuck, interrupted, last = [certificate], False, False, True
 
     def intercept() -> Array:
         return objective.intercept(best.W, best.b)
@@ -99,7 +106,7 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
             if iteration % solver.look_every and iteration < max_iter * solver.patience:
                 continue
             point = found if isinstance(found, Point) else objective.at(found)
-            now = objective.certify(point)
+            now, last = objective.certify(point), False
             if not np.isfinite(now.objective):
                 raise FloatingPointError(
                     f"The objective became {now.objective} in iteration {iteration}. Scale the features, use a smaller "
@@ -108,10 +115,10 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
             if now.name == DUALITY_GAP:
                 bound = max(bound, now.objective - now.gap)
                 if now.objective <= certificate.objective:
-                    best, certificate = replace(point, W=np.array(point.W)), now
+                    best, certificate, last = replace(point, W=np.array(point.W)), now, True
                 certificate = replace(certificate, gap=max(certificate.objective - bound, 0.0))
             elif now.gap <= certificate.gap:
-                best, certificate = replace(point, W=np.array(point.W)), now
+                best, certificate, last = replace(point, W=np.array(point.W)), now, True
             stuck = len(seen) >= STILL and not _gained(seen[-max(STILL, len(seen) // 2)], certificate)
             seen.append(certificate)
             done = objective.enough(certificate, tol)
@@ -122,4 +129,5 @@ def _run(objective: Objective, solver: Any, tol: float, max_iter: int, start: Ar
                 break
     except KeyboardInterrupt:
         done = interrupted = True
-    return Solution(best.W, intercept(), certificate, iteration, operations, done, interrupted)
+    known = best if last and not interrupted else None
+    return Solution(best.W, intercept(), certificate, iteration, operations, done, interrupted, known)

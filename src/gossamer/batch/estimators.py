@@ -15,7 +15,7 @@ from gossamer import losses, penalties
 from gossamer.batch import solvers
 from gossamer.batch.driver import Progress, Solution, solve
 from gossamer.batch.objective import Objective
-from gossamer.estimators import inputs, targets, wide
+from gossamer.estimators import inputs, targets, units, wide
 from gossamer.estimators.grouped import with_groups
 from gossamer.estimators.inputs import checked_offset, checked_weights
 from gossamer.estimators.linear import (
@@ -46,6 +46,7 @@ class _Batch(Linear):
     tol: float
     max_iter: int
     fit_intercept: bool
+    standardize: Any = False
     warm_start: bool
     verbose: int
 
@@ -82,6 +83,8 @@ class _Batch(Linear):
         penalty = with_groups(self, penalty, width)
         self._groups = penalty.groups
         X, penalty, columns = _narrowed(X, penalty, coded.outputs)
+        spread = units.spreads(X, weight) if units.standardizes(self.standardize, not sp.issparse(X)) else None
+        X = X if spread is None else units.divided(X, spread)
         if self.fit_intercept and not coded.loss.has_best_intercept:
             apart = next(name for name, make in losses.LOSSES.items() if make().joint() == coded.loss)
             raise ValueError(
@@ -100,6 +103,7 @@ class _Batch(Linear):
             offset=offset,
             columns=columns,
             width=width,
+            spread=spread,
         )
         objective.penalty_at(objective.origin())  # raises if the penalty does not fit the shape of W
         return objective, coded, (X, y, weight, offset, some)
@@ -112,6 +116,8 @@ class _Batch(Linear):
         shape = (objective.features, objective.outputs)
         start = self._weights(objective.columns) if self.warm_start and hasattr(self, "coef_") else None
         start = start if start is not None and start.shape == shape else None
+        if start is not None and objective.spread is not None:
+            start = start * objective.spread[:, None]
         tasks = Tasks(self, X, y, "iteration")
 
         def report(progress: Progress) -> bool:
@@ -134,6 +140,37 @@ class _Batch(Linear):
         self._become(new)
         tasks.finish()
         return self
+
+    def fit_source(self, source: Any, *, memory: float | None = None, **options: Any) -> Any:
+        r"""Minimise the objective over a source (see `gossamer.source`) that may be larger than memory.
+
+        The source is read several times. A sample of its rows says which columns matter; these are solved in memory,
+        and a last pass proves the duality gap over all columns. If they do not fit, proximal Newton reads the source in
+        every step (smooth losses only). The answer is that of `fit`, with the same certificate.
+
+        Parameters
+        ----------
+        source : path, list of paths, data frame, source, …
+            What `gossamer.source` takes, with its options.
+        memory : float, optional
+            The bytes that the data may take in memory; by default half of what is free. What cannot be done in it
+            raises a MemoryError that says how much is needed, after the first pass and before anything is solved.
+        **options
+            Of `gossamer.source`.
+
+        Examples
+        --------
+        >>> import gossamer as gs
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "rows.svm")
+        >>> _ = path.write_text("1 1:0.5 2:2\n-1 1:1\n1 2:1\n-1 1:3 2:0.5\n" * 50)
+        >>> model = gs.BatchClassifier(alpha=0.01).fit_source(path, memory=60_000)
+        >>> model.dual_gap_ < 1e-4, model.n_passes_
+        (True, 3)
+        """
+        from gossamer.batch import streamed
+
+        return streamed.fit(self, source, memory, options, _shown)
 
     def _become(self, new: _Batch) -> None:
         """Take over what a copy has learned."""
@@ -174,7 +211,8 @@ def _narrowed(X: Any, penalty: Any, outputs: int) -> tuple[Any, Any, Array | Non
 
 
 def coef_of(objective: Objective, W: Array) -> Any:
-    """Return the weights of all columns of the data, one row per output; sparse if there are very many."""
+    """Return the weights of all columns of the data as given, one row per output; sparse if there are very many."""
+    W = objective.in_given_units(W)
     return (
         np.ascontiguousarray(W.T) if objective.columns is None else wide.spread(W, objective.columns, objective.width)
     )
@@ -242,6 +280,11 @@ class BatchClassifier(LinearClassifier, _Batch):
         The most iterations; ten cheap ones of "fobos", "fista", "sparsa" and "projected_gradient" count as one.
     fit_intercept : bool, default True
         Whether to fit an intercept. It is never penalised, and always optimal.
+    standardize : bool or "auto", default False
+        Whether columns are in units of their standard deviation while fitting, so that Ω treats all alike; "auto" does
+        so for arrays, not for sparse matrices. Columns are not centred, which would change nothing but the intercept,
+        so sparse data stays sparse. `coef_` is in the units of X; `alpha`, the weights of Ω, `objective_` and the
+        certificate are those of the standardised problem: mean loss + α·Ω(s·w), s the standard deviations.
     class_weight : dict, "balanced" or None
         Weights of the classes.
     warm_start : bool, default False
@@ -291,6 +334,7 @@ class BatchClassifier(LinearClassifier, _Batch):
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
+        standardize: Any = False,
         class_weight: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -302,6 +346,7 @@ class BatchClassifier(LinearClassifier, _Batch):
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.verbose = verbose
@@ -339,7 +384,7 @@ class BatchRegressor(LinearRegressor, _Batch):
     ----------
     loss : str or loss, default "squared"
         A regression loss, or an object with `value(z, y)` and `slope(z, y)`.
-    penalty, alpha, solver, tol, max_iter, fit_intercept, warm_start, verbose
+    penalty, alpha, solver, tol, max_iter, fit_intercept, standardize, warm_start, verbose
         As in `BatchClassifier`.
 
     Attributes
@@ -369,6 +414,7 @@ class BatchRegressor(LinearRegressor, _Batch):
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
+        standardize: Any = False,
         warm_start: bool = False,
         verbose: int = 0,
     ) -> None:
@@ -379,6 +425,7 @@ class BatchRegressor(LinearRegressor, _Batch):
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
+        self.standardize = standardize
         self.warm_start = warm_start
         self.verbose = verbose
 

@@ -141,11 +141,14 @@ class Objective:
         o_i.
     columns, width : vector and int, optional
         If X has only some columns of the data: their numbers, and how many there are in all.
+    spread : vector, optional
+        What the columns of the data were divided by.
 
     Attributes
     ----------
     operations : int
-        The cost of the products with X so far: 2 per non-zero of X and output, screened features included.
+        The cost of the products with X so far, power iterations included: 2 per non-zero of X and output, screened
+        features included.
     """
 
     def __init__(
@@ -163,6 +166,7 @@ class Objective:
         offset: Array | None = None,
         columns: Array | None = None,
         width: int | None = None,
+        spread: Array | None = None,
     ) -> None:
         self.threads = threads or thread_count()
         p = shares(np.ones(X.shape[0]) if sample_weight is None else sample_weight)
@@ -191,7 +195,7 @@ class Objective:
             self.mean.set_offset(self._offset)
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
         self.column_length = self.nonzeros / max(self.features, 1)
-        self.columns, self.width = columns, width or self.features
+        self.columns, self.width, self.spread = columns, width or self.features, spread
         self._b = np.zeros(outputs)  # the last intercept, from which the next search starts
         self.memory: dict[str, Any] = {}  # state that solvers keep between strengths
         self._lipschitz: float | None = None
@@ -256,6 +260,12 @@ class Objective:
         other.mean, other.memory, other._scale = mean, {}, self._scales()
         other._lipschitz = self._largest_square() / width
         return other
+
+    def in_given_units(self, W: Array, kept: Array | None = None) -> Array:
+        """Return weights of all features, or of some, in the units of the data as given."""
+        if self.spread is None:
+            return W
+        return W / (self.spread if kept is None else self.spread[kept])[:, None]
 
     # The penalty
 
@@ -350,15 +360,18 @@ class Objective:
 
     def _scales(self) -> Scales:
         if self._scale is None:
-            origin = self.at(self.origin())
-            best = -self.mean.conjugate(np.zeros_like(origin.slopes))
-            loss = origin.loss - best if math.isfinite(best) else abs(origin.loss)
-            W, G = self._as_given(origin.W), self._as_given(origin.gradient)
+            if "empty" not in self.memory:  # it does not depend on the strength
+                origin = self.at(self.origin())
+                best = -self.mean.conjugate(np.zeros_like(origin.slopes))
+                loss = origin.loss - best if math.isfinite(best) else abs(origin.loss)
+                pull = float(np.abs(origin.slopes).sum())
+                self.memory["empty"] = origin.W, origin.gradient, loss, loss / pull if pull > 0 else 0.0
+            W, G, loss, length = self.memory["empty"]
             size = 0.0
             if not self._has_bound:
+                W, G = self._as_given(W), self._as_given(G)
                 size = certificates.residual(self.penalty, self.alpha, W, G, self.lipschitz())
-            pull = float(np.abs(origin.slopes).sum())
-            self._scale = Scales(max(loss, 1e-300), max(size, 1e-300), loss / pull if pull > 0 else 0.0)
+            self._scale = Scales(max(loss, 1e-300), max(size, 1e-300), length)
         return self._scale
 
     def origin(self) -> Array:
@@ -385,6 +398,7 @@ class Objective:
                 if self.fit_intercept:
                     z -= np.sum(p * z)
                 self.design.gradient(p * z, v)
+                self.operations += 4 * self.nonzeros
                 before, norm = norm, float(np.linalg.norm(v))
                 if abs(norm - before) <= 1e-3 * norm:
                     break
@@ -438,6 +452,7 @@ class Objective:
         smaller.__dict__.update(self.__dict__)
         smaller.design, smaller.features = self.design.reduced(number, len(kept)), len(kept)
         smaller._offset_x = None if self._offset_x is None else self._offset_x[kept]
+        smaller.spread = None if self.spread is None else self.spread[kept]
         smaller.penalty, smaller.memory, smaller._b = penalty, {}, self._b.copy()
         smaller._lipschitz, smaller._scale = None, None
         return smaller

@@ -45,6 +45,8 @@ say what columns are, cross two of them, and take words in pairs:
   gossamer train visits.csv --target bought --category zip --interact user:item --text query --ngrams 2
 choose loss, penalty and strength yourself; several files, in Vowpal Wabbit's format:
   gossamer train 'day*.vw' -o clicks.gsm --loss logistic --penalty 'elastic_net(l1_ratio=0.9)' --alpha 1e-6
+the best possible weights, with a proof, also of a file that is larger than memory:
+  gossamer train clicks.csv.gz --target click --exact --memory 2G
 learn from a pipe, and go on where a killed run stopped:
   zcat big.vw.gz | gossamer train - --format vw -o big.gsm --checkpoint state --every 100000
 """,
@@ -53,6 +55,10 @@ write a table of answers, with the probability of each class:
   gossamer predict clicks.gsm today.csv --proba -o answers.tsv
 one answer per line, for other programs:
   gossamer predict clicks.gsm today.csv | sort | uniq -c
+""",
+    "certify": """
+how far a model is at most from the best possible one with its penalty, on any data:
+  gossamer certify clicks.gsm clicks.csv.gz
 """,
     "inspect": """
 what a model is, and its largest weights:
@@ -95,7 +101,20 @@ def _fraction(text: str) -> float:
 
 
 def _strength(text: str) -> float:
-    return _real(text, lambda value: 0 <= value < math.inf, "a finite number of 0 or more")
+    needed = "a finite number of 0 or more (without --alpha it is chosen)"
+    return _real(text, lambda value: 0 <= value < math.inf, needed)
+
+
+def _bytes(text: str) -> float:
+    """Return a number of bytes.
+
+    >>> _bytes("500M"), _bytes("2G"), _bytes("1e9")
+    (500000000.0, 2000000000.0, 1000000000.0)
+    """
+    factor = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}.get(text[-1:].lower())
+    number = text if factor is None else text[:-1]
+    needed = "a number of bytes, such as 500M or 2G,"
+    return (factor or 1.0) * _real(number, lambda value: 0 < value < math.inf, needed)
 
 
 def _delimiter(text: str) -> str:
@@ -120,11 +139,25 @@ def _short(text: str) -> str:
 
 def look(options: argparse.Namespace) -> int:
     """Show how data would be read."""
-    with contextlib.closing(_opened(options, _reading(options))) as rows:
+    with contextlib.closing(_looked_at(options, _reading(options))) as rows:
         from gossamer.cli import commands
 
         commands.look(options, rows)
     return OK
+
+
+def _looked_at(options: argparse.Namespace, reading: dict[str, Any]) -> Source:
+    """Return the source of the data, of which nobody may have said yet what is to be learned."""
+    from gossamer.sources.columns import Columns
+
+    rows = _opened(options, reading)
+    if options.target is None and isinstance(rows.names, Columns) and rows.rereadable:
+        without = _opened(options, reading | {"need_labels": False})
+        without.settle()
+        if isinstance(without.names, Columns) and without.names.target is None:
+            return without
+        without.close()
+    return rows
 
 
 def train(options: argparse.Namespace) -> int:
@@ -134,6 +167,12 @@ def train(options: argparse.Namespace) -> int:
     reading = _reading(options)
     quarantined = options.on_error[1:2] if options.on_error else []
     _check_outputs([options.output, options.report, *quarantined], options.data)
+    if options.dask is not None or options.workers is not None:
+        from gossamer.cli import cluster
+
+        start.working()
+        cluster.train(options, reading)
+        return OK
     with contextlib.closing(_opened(options, reading)) as rows:
         if options.checkpoint is None or _is_empty(options.checkpoint):
             rows.begin()
@@ -167,6 +206,15 @@ def predict(options: argparse.Namespace) -> int:
 
     start.working()
     commands.predict(options, reading | ({"format": options.format} if options.format else {}))
+    return OK
+
+
+def certify(options: argparse.Namespace) -> int:
+    """Print how far a model is at most from the optimum."""
+    reading = _reading(options) | ({"format": options.format} if options.format else {})
+    from gossamer.cli import exact
+
+    exact.prove(options, reading)
     return OK
 
 
@@ -233,7 +281,9 @@ def _opened(options: argparse.Namespace, reading: dict[str, Any]) -> Source:
         if name not in sources.OPTIONS[format] and having:
             roles = [f"--{role}" for role in ROLES if name == "roles" and getattr(options, role)]
             flag = roles[0] if roles else FLAGS.get(name, f"--{name}")
-            raise UsageError(f"{flag} is for {', '.join(having)}; {paths[0]!r} is {format}.")
+            table = " A table is read by --format csv, with --delimiter where it is a rare one."
+            more = table if "csv" in having and options.format is None else ""
+            raise UsageError(f"{flag} is for {', '.join(having)}; {paths[0]!r} is {format}.{more}")
     return sources.source(paths, format, **reading)
 
 
@@ -339,7 +389,7 @@ def _add_columns(group: Any) -> None:
         others = ("--categories",) if role == "category" else ()
         group.add_argument(f"--{role}", *others, dest=role, action="append", metavar="A,B", help=f"those that {words}")
     group.add_argument("--missing", action="append", metavar="A,B", help="cells that hold no value, besides NA, ?, …")
-    group.add_argument("--ngrams", type=_whole(1, 8), metavar="N", help="text: also N words in a row (default 1)")
+    group.add_argument("--ngrams", type=_whole(1, 10), metavar="N", help="text: also N words in a row (default 1)")
     group.add_argument("--interact", action="append", metavar="A:B", help="features for pairs of values of two columns")
     group.add_argument("--one-hot", action="store_true", help="one feature per category instead of hashing")
     group.add_argument(
@@ -385,13 +435,14 @@ def _add_train(p: argparse.ArgumentParser) -> None:
         choices=["balanced", "best", "sparsest"],
         default="balanced",
         help="the strength to keep: the lowest loss; or the sparsest model within one standard error of it; or that, "
-        "if it keeps nine tenths of what the best gains over a model without features (balanced, default)",
+        "if it keeps 95%% of what the best gains over a model without features (balanced, default)",
     )
     p.add_argument("--alpha", type=_strength, metavar="A", help="learn one model, with this regularization strength")
     p.add_argument("--method", default="auto", help="such as adagrad, 'fobos(step=1.0)' (default auto)")
     p.add_argument(
         "--passes", type=_whole(1), default=1, metavar="N", help="number of passes over the data (default 1)"
     )
+    p.add_argument("--batch-size", type=_whole(1), default=1, metavar="N", help="rows that make one step (default 1)")
     p.add_argument(
         "--holdout",
         type=_fraction,
@@ -403,8 +454,17 @@ def _add_train(p: argparse.ArgumentParser) -> None:
     p.add_argument("--seed", type=_whole(0, 2**32 - 1), default=0, metavar="N", help="of the random order (default 0)")
     p.add_argument("--average", action="store_true", help="use the average of all iterates")
     p.add_argument(
-        "--no-scale", action="store_true", help="tables: learn from numbers as they are, not in units of their spread"
+        "--standardize",
+        choices=["auto", "yes", "no"],
+        default="auto",
+        help="numbers in units of their spread: of tables (auto, default); yes, or an error where that is not possible",
     )
+    p.add_argument(
+        "--exact", action="store_true", help="go on to the optimum of all rows, with a proof; reads the data again"
+    )
+    p.add_argument("--memory", type=_bytes, metavar="N", help="with --exact: bytes for the data, as in 500M (half)")
+    p.add_argument("--tol", type=_strength, metavar="T", help="with --exact: the gap that is small enough (1e-4)")
+    p.add_argument("--no-scale", action="store_const", const="no", dest="standardize", help="--standardize no")
     p.add_argument("--no-intercept", action="store_true", help="learn no intercept")
     p.add_argument("--classes", metavar="A,B", help="all labels, as in --classes=-1,1 (default: found in the data)")
     p.add_argument("--grow", action="store_true", help="add new classes when they appear")
@@ -417,6 +477,15 @@ def _add_train(p: argparse.ArgumentParser) -> None:
     p.add_argument("--report", metavar="FILE.html", help="also write a report on the training and the model")
     p.add_argument(
         "--checkpoint", metavar="DIR", help="save the state in this folder, and resume from it after a crash"
+    )
+    p.add_argument("--dask", metavar="ADDRESS", help="learn on a Dask cluster: the address of its scheduler")
+    p.add_argument("--workers", type=_whole(1), metavar="N", help="learn on N processes of this machine, with Dask")
+    p.add_argument(
+        "--merges",
+        type=_whole(0),
+        default=4,
+        metavar="R",
+        help="with --dask or --workers: how often learners are merged in a pass; 0: one after the other (default 4)",
     )
     p.add_argument(
         "--every",
@@ -442,6 +511,15 @@ def _add_predict(p: argparse.ArgumentParser) -> None:
     )
     _add_reading(p, everything=False)
     _add_output(p)
+
+
+def _add_certify(p: argparse.ArgumentParser) -> None:
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("data", nargs="+", metavar="DATA", help="files or patterns with labels")
+    p.add_argument("--penalty", help="such as l1 (default: that of the training)")
+    p.add_argument("--alpha", type=_strength, metavar="A", help="the strength (default: that of the training)")
+    _add_reading(p, everything=False)
+    p.add_argument("--json", action="store_true", help="print one line of JSON")
 
 
 def _add_inspect(p: argparse.ArgumentParser) -> None:
@@ -473,6 +551,7 @@ COMMANDS = {  # the help, the function and the options of each
     "look": ("show how data would be read: columns, target, warnings", look, _add_look),
     "train": ("learn a model from files", train, _add_train),
     "predict": ("write the predictions of a model, one line per row", predict, _add_predict),
+    "certify": ("prove how far a model is at most from the optimum", certify, _add_certify),
     "inspect": ("show a summary of a model and its largest weights", inspect, _add_inspect),
     "export": ("export a model to JSON, ONNX, SQL or C", export, _add_export),
     "demo": ("from a raw table to a model, in seconds, offline", demo, _add_demo),
@@ -486,6 +565,17 @@ class _Layout(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=columns(1) - 2)
 
 
+# What other programs call an option, and what it is here.
+_CALLED = {
+    **dict.fromkeys(("--max-iter", "--max_iter", "--epochs", "--n-iter"), "The number of passes is --passes."),
+    **dict.fromkeys(("--C", "-C", "--lambda"), "The regularization strength is --alpha: 1 / (n C), with n rows."),
+    **dict.fromkeys(("--l1", "--l2"), "The penalty is --penalty l1 or l2_squared, and its strength --alpha."),
+    **dict.fromkeys(("--loss_function", "--loss-function"), "The loss is --loss."),
+    **dict.fromkeys(("--quadratic", "--interactions"), "Products of columns or namespaces are --interact a:b."),
+    **dict.fromkeys(("--label", "--y"), "The column to predict is --target."),
+}
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, and name the nearest option."""
 
@@ -496,12 +586,15 @@ class _Parser(argparse.ArgumentParser):
         """Say what is wrong with arguments that no option takes."""
         flags = [word.split("=")[0] for word in extra if word.startswith("-") and word != files.STDIN]
         if not flags:
-            self.error(f"{extra[0]!r} is one argument too many.")
+            pair = extra[0] if len(extra[0]) == 2 and "--interact" in self._option_string_actions else ""
+            vw = f" -q is --quiet here; -q {pair} of Vowpal Wabbit is --interact {':'.join(pair)}." if pair else ""
+            self.error(f"{extra[0]!r} is one argument too many.{vw}")
         there = list(self._option_string_actions)
         owners = [name for name in COMMANDS if f"gossamer {name}" != self.prog and flags[0] in _options_of(name)]
         if owners:
             self.error(f"{flags[0]} is an option of gossamer {' and '.join(owners)}.")
-        self.error(f"there is no option {flags[0]}.{did_you_mean(flags[0], there)}")
+        called = f" {_CALLED[flags[0]]}" if flags[0] in _CALLED else did_you_mean(flags[0], there)
+        self.error(f"there is no option {flags[0]}.{called}")
 
 
 def _options_of(name: str) -> set[str]:

@@ -70,7 +70,9 @@ class Checkpoint:
         """Hand the state to the thread that writes it."""
         self._wait()
         self._saved = seen
-        tree = {"settings": self.settings, "files": self._files}
+        firsts = getattr(source, "firsts", {})
+        known = [about | {"sum": about["sum"] or firsts.get(about["path"])} for about in self._files]
+        tree = {"settings": self.settings, "files": known}
         tree |= checkpoint_state.saved(stream, source, position, passes, seen)
         tree |= {} if notes is None else {"notes": notes.state()}
         arrays: dict[str, Array] = {}
@@ -127,6 +129,8 @@ class Checkpoint:
             noted = Notes.check(tree["notes"])
             _check_rejects(source, tree["rejects"])
             source.restore(state)
+        pipes = {about["path"]: about["sum"] for about in tree["files"] if about["size"] is None and about["sum"]}
+        getattr(source, "firsts", {}).update(pipes)
         source.rejects.start(*tree["rejects"])
         stream.__dict__.update(new.__dict__)
         if notes is not None:

@@ -15,8 +15,8 @@ from gossamer.groups import GrowingGroups, Known, NamedGroups
 from gossamer.model import schema
 from gossamer.model.file_format import FileError
 from gossamer.model.model import KINDS, classes_of
-from gossamer.online.old_state import converted
-from gossamer.online.stream import Problem, Streaming, columns_of
+from gossamer.online.old_state import converted, method_of
+from gossamer.online.stream import Problem, Streaming, centred_in, columns_of
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Position
 from gossamer.sources.columns import agrees
@@ -181,6 +181,10 @@ def tree_of(state: Any, arrays: dict[str, Array]) -> dict[str, Any]:
 def restored(stream: Streaming, source: Source, tree: dict[str, Any], arrays: dict[str, Array], most: int) -> Streaming:
     """Return a stream with the saved state; nothing is changed. `most` bounds the number of features."""
     problem, fixed, width = _with_groups(stream.problem, source, tree), tree["fixed"], tree["width"]
+    method = method_of(_names_of(tree["trainer"]["learner"]), problem.method, problem.loss)
+    problem = dataclasses.replace(
+        problem, method=method, centred=centred_in(problem.center, source, fixed) if method.centres else 0
+    )
     features, outputs = tree["room"]
     classes = classes_of(tree["classes"])
     _require((classes is None) == (problem.loss.kind == "regression"), "classes")
@@ -210,6 +214,12 @@ def restored(stream: Streaming, source: Source, tree: dict[str, Any], arrays: di
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError, OverflowError) as error:
         raise FileError(f"invalid state of learning ({error}): the checkpoint is corrupt.") from None
     return new
+
+
+def _names_of(packed: Any) -> list[str]:
+    """Return the names of the vectors of a learner that is still packed."""
+    vectors = packed.get("dict") if isinstance(packed, dict) else None
+    return list(vectors) if isinstance(vectors, dict) else []
 
 
 def _with_groups(problem: Problem, source: Source, tree: dict[str, Any]) -> Problem:
@@ -244,7 +254,7 @@ def _buffer(value: Any, now: Any) -> Rows | None:
     return None if value is None else Rows(**value)
 
 
-_RECORDS = {"setting": _setting, "buffer": _buffer}  # of the values that are no JSON
+_RECORDS = {"setting": _setting, "buffer": _buffer, "pending": _buffer}  # of the values that are no JSON
 
 
 def _renamed(values: dict[str, Any]) -> dict[str, Any]:

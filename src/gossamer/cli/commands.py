@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import losses, methods, output, penalties
-from gossamer.cli import start, telling
+from gossamer.cli import scaling, start, telling
 from gossamer.cli.notes import Notes
 from gossamer.cli.progress import Meter
 from gossamer.cli.run import fitted, measured, run
@@ -86,6 +86,10 @@ def train(options: argparse.Namespace, rows: Source) -> bool:
         )
     if options.alpha is not None and options.path is not None:
         raise UsageError("--alpha is one strength and --path chooses one of several: give one of the two.")
+    if options.exact or options.memory is not None or options.tol is not None:
+        from gossamer.cli import exact
+
+        exact.check(options, rows)
     checkpoint = None
     if options.checkpoint is not None:
         from gossamer.cli.checkpoint import Checkpoint
@@ -116,14 +120,20 @@ def _train(
     show = Meter(options.passes, quiet=quiet, remember=options.report is not None)
     interrupted = False
     try:
-        scale = not options.no_scale and not penalty.is_set
+        scale = _scales(options.standardize, problem, rows)
         run(stream, rows, options.passes, options.holdout, checkpoint, show, notes, scale)
     except KeyboardInterrupt:
         if stream.trainer is None:
             raise
         interrupted = True
     show.stop()
+    facts |= {} if problem.fit_intercept else {"fit_intercept": False}
     fit = fitted(stream, rows, facts, options.select, notes)
+    if options.exact and not interrupted:
+        from gossamer.cli import exact
+
+        say = (lambda words: None) if quiet else show.say
+        fit, interrupted = exact.refined(options, stream, rows, fit, notes, penalty, say)
     test = None
     if options.holdout and not interrupted:
         show.say("testing on the rows held out …")
@@ -145,11 +155,29 @@ def _train(
     return interrupted
 
 
+def _scales(standardize: str, problem: Problem, rows: Source) -> bool:
+    """Return whether numbers are put in units of their spread; the rule without a step does so itself."""
+    if standardize == "yes" and not problem.method.free_of_steps and not scaling.possible(rows):
+        raise UsageError(
+            "--standardize yes is for tables with columns of numbers, and this data has none. Use --method step_free, "
+            "which learns all features in their own units, or --standardize auto."
+        )
+    if standardize == "no" or problem.method.free_of_steps:
+        return False
+    return standardize == "yes" or not problem.penalty.is_set
+
+
 def _loss(options: argparse.Namespace, given: Any, seen: looking.Look | None, checkpoint: Any) -> Any:
     """Return the loss: the one that was given if it suits the target, or the one that follows from the target."""
     if seen is None:
         return part(checkpoint.loss(), losses.LOSSES) if given is None else given
     target, labels = seen.target, options.classes is not None or options.grow
+    if target is not None and target.odd is not None and target.kind == looking.CLASSES and not labels:
+        raise UsageError(
+            f"The target{_called(target.name)} holds numbers that are written like {target.odd!r}: they would be "
+            f"{target.levels:,} classes. Write them with digits and a point, as in 1234.5; or name the classes by "
+            "--classes if they are labels."
+        )
     if given is not None:
         numbers = target is not None and target.kind == looking.CONTINUOUS and not target.whole and not labels
         if target is not None and numbers and given.kind != "regression":
@@ -169,14 +197,17 @@ def _loss(options: argparse.Namespace, given: Any, seen: looking.Look | None, ch
 
 def _problem(options: argparse.Namespace, penalty: Any, loss: Any, named: Any, classes: Any) -> Problem:
     """Return what is to be learned."""
-    method = methods.resolve_for("auto", penalty, loss) if named is None else named
+    average, size = options.average, options.batch_size
+    method = methods.resolve_for("auto", penalty, loss, average, size) if named is None else named
     strategy, intercept = _strategy(options, method, penalty), not options.no_intercept
-    if not strategy.judges:
-        refused = method.refusal(penalty, methods.Setup(options.features or 1, 1, strategy.alpha, intercept))
-        if refused is not None:
-            raise refused
-    more = (intercept, options.average, options.grow, classes, options.features)
-    return Problem(loss, penalty, strategy, method, *more)
+    alpha = 1.0 if strategy.judges else strategy.alpha
+    refused = method.refusal(penalty, methods.Setup(options.features or 1, 1, alpha, intercept, batch_size=size))
+    if refused is not None:
+        raise refused
+    more = (intercept, average, options.grow, classes, options.features)
+    center = False if options.standardize == "no" else method.centring("auto", intercept)
+    sparsest = strategy.judges and options.select != "best"
+    return Problem(loss, penalty, strategy, method, *more, sparsest=sparsest, center=center, batch_size=size)
 
 
 def _called(name: str | None) -> str:
@@ -330,9 +361,14 @@ def _fingerprint(options: argparse.Namespace) -> dict[str, Any]:
     Names and values are those of older checkpoints, where there are such; options that are not given are left out.
     """
     without = {"run", "output", "checkpoint", "every", "json", "quiet", "report", "command", "select"}
+    without |= {"exact", "memory", "tol"}  # of what comes after learning
+    without |= {"dask", "workers", "merges"}  # of clusters, which have no checkpoints
     without |= set() if options.shuffle else {"seed"}
+    without |= set() if options.batch_size > 1 else {"batch_size"}
+    without |= set() if options.standardize == "yes" else {"standardize"}
     older = {"category": "categories"}
     joined = {name: ",".join(value) if name in LISTS and value else value for name, value in vars(options).items()}
+    joined["no_scale"] = options.standardize == "no"
     return {older.get(name, name): value for name, value in sorted(joined.items()) if name not in without}
 
 

@@ -1,7 +1,8 @@
 """Fingerprints of the files that a run reads, so that it does not resume on other data.
 
 A fingerprint is the size of a file and a checksum of it: of all of it up to 16 MiB, of 256 pieces spread evenly over a
-larger one, which takes milliseconds for any size. Standard input and pipes have none: a line says so.
+larger one, which takes milliseconds for any size. Of standard input and pipes only what was read first is compared,
+when it comes again (sources/text.py), and a line says so.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ def compare(before: list[dict[str, Any]], now: list[dict[str, Any]], folder: Any
         if old["size"] is None:
             name = "Standard input" if path == files.STDIN else f"{path}, a pipe,"
             notes.append(
-                f"{name} cannot be compared with what the run began with: what was read of it is skipped, so that the "
-                "same data must come again from its start"
+                f"{name} can be compared with what the run began with by its first bytes only: what was read of it is "
+                "skipped, so that the same data must come again from its start"
             )
             continue
         if new["size"] > old["size"] and _sum(path, old["size"]) == old["sum"]:

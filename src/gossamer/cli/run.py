@@ -13,6 +13,7 @@ from gossamer.cli.notes import Notes
 from gossamer.cli.progress import Progress
 from gossamer.cli.tally import Tally, constant_loss
 from gossamer.estimators.selection import selected
+from gossamer.estimators.targets import Targets
 from gossamer.model import model
 from gossamer.online.path import LearnedPath
 from gossamer.online.stream import Streaming, settled
@@ -98,7 +99,7 @@ def run(
 
     try:
         for finished in passes(stream, blocks, most, done=done):
-            tally.passes = finished.number
+            tally.end_pass(stream, finished.number)
         stream.check_classes()
         if checkpoint is not None:
             checkpoint.settle()  # what comes next may be interrupted
@@ -110,11 +111,11 @@ def run(
 
 def choose_strength(path: LearnedPath, select: str, constant: float | None) -> tuple[int, dict[str, Any]]:
     """Return the chosen strength, and the losses and non-zeros of all; `constant` is the loss without features."""
-    (loss, error), nonzeros = path.progressive(), path.nonzeros()
+    (loss, error), differences, nonzeros = path.progressive(), path.differences(), path.nonzeros()
     if select == "balanced":
-        lane = balanced(loss, error, nonzeros, constant)
+        lane = balanced(loss, differences, nonzeros, constant)
     else:
-        lane = selected(select, loss, error, nonzeros)
+        lane = selected(select, loss, differences, nonzeros)
     known = {
         "alpha": float(path.alphas[lane]),
         "path": {
@@ -127,16 +128,16 @@ def choose_strength(path: LearnedPath, select: str, constant: float | None) -> t
     return lane, known | {"progressive_loss": float(loss[lane]), "step": float(path.steps[lane])}
 
 
-KEPT = 0.9  # of what the best strength gains over the model without features
+KEPT = 0.95  # of what the best strength gains over the model without features
 
 
 def balanced(loss: Array, error: Array, nonzeros: Array, constant: float | None) -> int:
-    """Return the sparsest strength within one standard error of the best that keeps nine tenths of its gain.
+    """Return the sparsest strength within one standard error of the best that keeps 95% of its gain.
 
     The gain is over the model without features. Losses of different strengths are of the same rows, so the standard
     error alone lets too much go where there are few rows.
 
-    >>> loss, error, nonzeros = np.array([0.69, 0.62, 0.52, 0.50]), np.full(4, 0.15), np.array([0, 3, 9, 80])
+    >>> loss, error, nonzeros = np.array([0.69, 0.62, 0.51, 0.50]), np.full(4, 0.15), np.array([0, 3, 9, 80])
     >>> balanced(loss, error, nonzeros, 0.7), balanced(loss, np.full(4, 0.001), nonzeros, 0.7)
     (2, 3)
     """
@@ -170,18 +171,25 @@ def fitted(stream: Streaming, source: Source, facts: dict[str, Any], select: str
     W = W[: stream.width]
     if notes.scaling is not None:
         W, b = notes.scaling.undone(W, b)
+        if not (notes.scaling.spread == 1).all():  # the penalty is about weights in these units
+            facts = facts | {"units": notes.scaling.spread.tolist()}
+    return modelled(trainer.targets, W, b, source, known | facts)
+
+
+def modelled(coded: Targets, W: Array, b: Array, source: Source, facts: dict[str, Any]) -> model.Model:
+    """Return the model with these weights, features × outputs, learned from a source."""
     used = model.used_features(W)
     named = len(used) > 0 and source.name(int(used[0])) is not None
     names = {j: source.name(j) for j in used.tolist()} if named else None
     others = {j: source.other_name(j) for j in used.tolist()} if source.collisions else {}
     return model.from_weights(
-        trainer.targets,
+        coded,
         W,
         b,
         names,
         shared={str(names[j]): other for j, other in others.items() if other} if names else {},
         input=source.settings(),
-        facts=known | facts,
+        facts=facts,
     )
 
 

@@ -91,6 +91,12 @@ class Scaling:
         return W, b - self.mean[:k] @ W[:k] + self.start
 
 
+def possible(source: Source) -> bool:
+    """Return whether a source is a table with columns of numbers."""
+    plan: Any = getattr(source, "columns", None)
+    return plan is not None and source.peek() is not None and bool(plan.numbers)
+
+
 def found(source: Source, targets: Targets | None, rows_of: Any) -> Scaling | None:
     """Measure the first rows of a table; return None for data that is no table.
 

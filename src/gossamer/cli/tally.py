@@ -54,6 +54,13 @@ class Tally:
             self.pass_loss = trainer.pass_loss / max(trainer.weight_seen - weight, 1e-300)
             self.began = (*trainer.pass_began, weight)  # it moves while the first rows decide on a step
 
+    def end_pass(self, stream: Streaming, number: int) -> None:
+        """Count the rows that were the last batch of a pass."""
+        self.passes = number
+        self.note(stream)
+        if number == 1:
+            self._take_losses(stream)
+
     def begin_pass(self, stream: Streaming) -> None:
         """Note where a pass begins."""
         self.began, trainer = None, stream.trainer
@@ -65,6 +72,9 @@ class Tally:
         self.held += held
         if block.label is not None:
             self.add(block.label, block.weight, block.rows.offset)
+        self._take_losses(stream)
+
+    def _take_losses(self, stream: Streaming) -> None:
         if stream.trainer is not None and not stream.trainer.strategy.judges:
             self.loss, self.weight = stream.trainer.loss_seen, stream.trainer.weight_seen
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gossamer.cli.tally import Tally
 from gossamer.cli.words import percent, short, size
+from gossamer.estimators.selection import falls_at_the_end
 from gossamer.model.model import Model
 from gossamer.registry import record
 from gossamer.sources import look as looking
@@ -78,6 +79,9 @@ class End:
             "step": facts["step"],
             "alpha": facts["alpha"],
             "path": facts.get("path"),
+            "objective": facts.get("objective"),
+            "dual_gap": facts.get("dual_gap"),
+            "certificate": facts.get("certificate"),
             "seconds": round(self.seconds, 3),
             "skipped_lines": self.rows.rejects.count,
             "collisions": facts["collisions"],
@@ -89,7 +93,7 @@ class End:
 
     def lines(self) -> list[str]:
         """Return what people read."""
-        parts = [*self._path(), self._trained(), self._learned(), *self._tested(), *self._trouble()]
+        parts = [*self._path(), self._trained(), self._learned(), *self._exact(), *self._tested(), *self._trouble()]
         parts += [f"warning: {words}" for words in self.warnings()]
         return [*parts, self._written(), *self._next()]
 
@@ -117,6 +121,14 @@ class End:
 
     def _learned(self) -> str:
         return _line("learned", learned(self.fit))
+
+    def _exact(self) -> list[str]:
+        facts = self.fit.facts
+        if facts.get("dual_gap") is None:
+            return []
+        words = f"objective {facts['objective']:.8g}, {facts['certificate']} {short(facts['dual_gap'])}"
+        count = facts["exact_passes"]
+        return [_line("exact", f"{words}, in {count} more pass{'es' if count > 1 else ''}")]
 
     def _tested(self) -> list[str]:
         return [] if self.test is None else [_line("held out", tested(self.test))]
@@ -155,6 +167,9 @@ class End:
         shuffled = getattr(self.options, "shuffle", False)
         if disorder is not None and not shuffled:
             found.append(f"{disorder}: progressive loss and the chosen alpha mean little. Train with --shuffle")
+        if self.fit.facts.get("short") is not None:
+            share = f"the gap is {self.fit.facts['gap_share']:.2g} of the loss of the empty model"
+            found.append(f"{share}: {self.fit.facts['short']}")
         found += self._about_learning()
         found += self._about_the_grid()
         return found
@@ -182,10 +197,10 @@ class End:
 
     def _about_the_grid(self) -> list[str]:
         path, alpha = self.fit.facts.get("path"), self.fit.facts["alpha"]
-        known = [] if path is None else [i for i, loss in enumerate(path["progressive_loss"]) if loss is not None]
-        if path is None or len(known) < 2 or len(self.fit.features) == 0:
+        if path is None or len(self.fit.features) == 0:
             return []
-        if alpha == path["alphas"][known[-1]]:
+        loss = np.array([math.nan if known is None else known for known in path["progressive_loss"]])
+        if falls_at_the_end(loss, path["alphas"].index(alpha)):
             weaker = 10.0 ** math.floor(math.log10(alpha / 5)) if alpha > 0 else 0.0
             weakest = f"alpha {alpha:.2g} is the weakest of {len(path['alphas'])}"
             return [f"{weakest}: a weaker one may be better (--alpha {weaker:g})"]

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from gossamer.registry import similar
@@ -41,29 +42,32 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 def with_flags(words: str, flags: dict[str, str]) -> str:
     """Return a message with the flags of the command line in place of Python's options; `flags` maps one to the other.
 
-    >>> flags = {"format": "--format", "on_error": "--on-error", "missing": "--missing"}
-    >>> with_flags("Give it by format=, or use on_error='skip' (--on-error skip).", flags)
-    'Give it by --format, or use --on-error skip.'
-    >>> with_flags("It stands for a missing value (missing=['-9'], --missing), or ignore (--ignore) it.", flags)
-    'It stands for a missing value (--missing -9), or --ignore it.'
-    >>> with_flags("roles={'zip': 'category'} makes it one.", {})
-    '--category zip makes it one.'
+    >>> flags = {"format": "--format", "on_error": "--on-error", "missing": "--missing", "one_hot": "--one-hot"}
+    >>> with_flags("Give it by format=, or use on_error='skip', or one_hot=True.", flags)
+    'Give it by --format, or use --on-error skip, or --one-hot.'
+    >>> with_flags("Say missing=['n a'], or roles={'zip': 'category'}.", flags)
+    "Say --missing 'n a', or --category zip."
     """
-    words = re.sub(r"\broles=\{'([^']*)': '(\w+)'\}", r"--\2 \1", words)
-    words = re.sub(r"\broles \((--[^)]*)\)", r"\1", words)
-    words = re.sub(r"\b(\w+) \(--([\w-]+)( \w+)?\)", _doubled, words)
-    if flags:
-        names = "|".join(sorted(map(re.escape, flags), key=len, reverse=True))
-        value = r"\['([^']*)'\]|'([^']*)'|([\w.]+)"
-        option = rf"(?<![\w'-])({names})=(?:{value})?(?: \(--[^)]*\))?"
-        words = re.sub(option, lambda m: " ".join([flags[m[1]], *filter(None, m.groups()[1:])]), words)
-    return re.sub(r"(--[\w-]+)((?: [^\s,()]+)?), \1\b", r"\1\2", words)
+    value = r"""(?:\[?(?P<quote>['"])(?P<quoted>.*?)(?P=quote)\]?|(?P<bare>\w[\w.]*\w|\w))"""
+    words = re.sub(rf"\broles=\{{{value}: '(?P<role>\w+)'\}}", lambda m: f"--{m['role']} {_value(m)}", words)
+    for name, flag in flags.items():
+        words = re.sub(rf"(?<![\w'-]){name}={value}?", partial(_flagged, flag), words)
+        if "_" in name:  # no word of English
+            words = re.sub(rf"(?<![\w'-]){name}\b", flag, words)
+    return words
 
 
-def _doubled(found: re.Match[str]) -> str:
-    """Return only the flag where an option stands before it in Python's spelling."""
-    word, flag, value = found[1], found[2], found[3] or ""
-    return f"--{flag}{value}" if flag.replace("-", "_") == word else found[0]
+def _flagged(flag: str, found: re.Match[str]) -> str:
+    return f"{flag} {_value(found)}".rstrip()
+
+
+def _value(found: re.Match[str]) -> str:
+    """Return the value of an option as a shell needs it; of one that is only on or off, nothing."""
+    import shlex
+
+    if found["quoted"] is not None:
+        return shlex.quote(found["quoted"])
+    return "" if found["bare"] in ("True", "False", None) else found["bare"]
 
 
 def columns(stream: int = 2) -> int:

@@ -110,6 +110,15 @@ class Labelled(Source):
         """The names of the features."""
         return self.rows.names
 
+    def settle(self) -> None:
+        """Decide on how to read the rows."""
+        self.rows.settle()
+
+    @property
+    def numbers(self) -> int:
+        """How many of the first features are numbers."""
+        return self.rows.numbers
+
     def blocks(self, start: Any = None) -> Generator[Block, None, None]:
         """Yield the blocks with what is given."""
         given = {name: values for name, values in self.given.items() if values is not None}
@@ -122,7 +131,8 @@ class Labelled(Source):
             part = slice(at, at + len(block))
             at += len(block)
             self._check_length(at, False)
-            yield replace(block, rows=replace(block.rows, **{name: values[part] for name, values in given.items()}))
+            more: dict[str, Any] = {name: values[part] for name, values in given.items()}
+            yield replace(block, rows=replace(block.rows, **more))
         self._check_length(at, True)
 
     def _check_length(self, rows: int, all_read: bool) -> None:

@@ -226,9 +226,18 @@ def accepted(estimator: Any, X: Any, y: Any = "no_validation", *, accept_sparse:
         except ValueError as error:
             if "could not convert string" in str(error):
                 refuse_words(X, None if isinstance(y, str) else y)
+            if "Input y contains" in str(error):
+                raise ValueError(_naming_the_label(str(error), y)) from None
             if "Input X contains" not in str(error):
                 raise
             raise ValueError(_naming_the_entry(str(error), X, not options.get("reset", True))) from None
+
+
+def _naming_the_label(words: str, y: Any) -> str:
+    """Return an error about NaN or infinity in y that names the first one, and what would do."""
+    values = np.asarray(y, np.float64)
+    row = int(np.argwhere(~np.isfinite(values))[0, 0])
+    return f"{words.splitlines()[0].rstrip('.')}: y[{row}] is {values[row]}. Leave out the rows without a target."
 
 
 def _naming_the_entry(words: str, X: Any, learned: bool) -> str:

@@ -90,7 +90,7 @@ def refuse_words(X: Any, y: Any = None) -> None:
             raise ValueError(
                 f"X holds words: could not convert string to float: {cells[row, column]!r}, in row {row}, column "
                 f"{column}{called}. Categories, texts and dates are read from data frames and files: "
-                "fit_source(frame, target=…), or gossamer.source."
+                "fit(pandas.DataFrame(X), y), or fit(frame, target=…)."
             )
     if y is not None:
         labels = np.asarray(y, dtype=object)

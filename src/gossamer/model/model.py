@@ -67,7 +67,7 @@ class Model:
     >>> estimator = gs.OnlineClassifier(alpha=0.05, random_state=0).fit(X, y)
     >>> model = gs.Model.of(estimator)
     >>> len(model.features), model.names[0]
-    (9, 'mean radius')
+    (10, 'mean perimeter')
     >>> bool((model.predict(X) == estimator.predict(X)).all())
     True
     """
@@ -108,6 +108,10 @@ class Model:
             settings_of_input = {"numbers": list(names.values()), "categories": []}
         given = {name: getattr(estimator, name, None) for name in ("penalty", "alpha", "method", "solver")}
         facts = {name: value if _plain(value) else repr(value) for name, value in given.items() if value is not None}
+        if getattr(estimator, "fit_intercept", True) is False:
+            facts["fit_intercept"] = False
+        if getattr(estimator, "standardize", False):
+            facts["standardize"] = True
         for name in ("t_", "progressive_loss_", "dual_gap_", "objective_"):
             if isinstance(getattr(estimator, name, None), (int, float)):
                 facts[name.rstrip("_")] = getattr(estimator, name)
@@ -126,14 +130,14 @@ class Model:
 
     def blocks(self, data: Any, **options: Any) -> Iterator[Block]:
         """Yield the blocks of data, read in the same way as the training data."""
-        rows, _ = self._opened(data, options)
+        rows, _ = self.opened(data, options)
         return rows.blocks()
 
-    def _opened(self, data: Any, options: dict[str, Any]) -> tuple[Source, Model]:
+    def opened(self, data: Any, options: dict[str, Any]) -> tuple[Source, Model]:
         """Return data as a source, and this model with its features numbered as in the source."""
         rows = data
         if not isinstance(data, Source):
-            rows = sources.again(data, self.input, need_labels=False, **options)
+            rows = sources.again(data, self.input, **{"need_labels": False} | options)
             if rows.names is not None:
                 rows.names.forget()  # memory follows the data, not the number of bits in a file
         if isinstance(rows, Matrices) and rows.features not in (None, self.n_features):
@@ -171,7 +175,7 @@ class Model:
 
     def each_scores(self, data: Any, **options: Any) -> Iterator[tuple[Block, Array]]:
         """Yield the blocks of data and their scores."""
-        rows, model = self._opened(data, options)
+        rows, model = self.opened(data, options)
         for whole in rows.blocks():
             for block in whole.cut(max(1, CELLS // len(self.intercept))):
                 yield block, model.scores(block)

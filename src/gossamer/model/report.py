@@ -48,6 +48,7 @@ def write(path: Any, fit: Model, history: Sequence[tuple[int, float]] = ()) -> N
     """Write the page of a model; `history` holds rows seen and the mean progressive loss by then."""
     facts = dict(fit.facts)
     chosen, holdout = facts.pop("path", None), facts.pop("holdout", None)
+    facts.pop("units", None)
     parts, pictures = [_facts(fit, facts, holdout)], ""
     if len(history) > 1:
         rows, loss = np.array(history, float).T

@@ -11,21 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from gossamer.estimators import inputs
 from gossamer.estimators.linear import in_turn
-from gossamer.estimators.selection import SELECT, selected
+from gossamer.estimators.selection import SELECT, falls_at_the_end, selected
 from gossamer.online.estimators import OnlineClassifier, OnlineRegressor, _Online, _ReadOnce
 from gossamer.online.path import LearnedPath
 from gossamer.online.strategies import ManyStrengths
 from gossamer.online.trainer import Pass, Stopping
-from gossamer.validation import Array, checked_alphas, one_of, whole
+from gossamer.validation import Array, checked_alphas, number, one_of, whole
 
 __all__ = ["OnlineClassifierCV", "OnlineRegressorCV"]
 
 
 class _Choice:
-    """The strength in use, and the non-zeros of all."""
+    """The strength in use, and the non-zeros of all; `alpha` if it lies between two of the path."""
 
-    def __init__(self, lane: int, nonzeros: Array) -> None:
-        self.lane, self.nonzeros = lane, nonzeros
+    def __init__(self, lane: int, nonzeros: Array, alpha: float | None = None) -> None:
+        self.lane, self.nonzeros, self.alpha = lane, nonzeros, alpha
 
 
 class _Path(_Online):
@@ -41,7 +41,10 @@ class _Path(_Online):
     def _strategy(self) -> Any:
         one_of(self.select, "select", SELECT)
         whole(self.max_nonzeros, "max_nonzeros", 0, optional=True)
-        return ManyStrengths(checked_alphas(self.alphas, least=2), self.n_jobs)
+        ratio = self.alpha_min_ratio
+        if ratio is not None:
+            ratio = number(ratio, "alpha_min_ratio", above=0, below=1)
+        return ManyStrengths(checked_alphas(self.alphas, least=2), self.n_jobs, ratio)
 
     def _stopping(self) -> Stopping:
         return Stopping()
@@ -64,7 +67,20 @@ class _Path(_Online):
 
     def _choose(self, path: LearnedPath) -> _Choice:
         nonzeros = path.nonzeros()
-        allowed = np.full(len(nonzeros), True) if self.max_nonzeros is None else nonzeros <= self.max_nonzeros
+        loss, error = path.progressive()[0], path.differences()
+        chosen = selected(self.select, loss, error, nonzeros)
+        if isinstance(self.alphas, int) and falls_at_the_end(loss, chosen):
+            warnings.warn(
+                f"alpha_={path.alphas[chosen]:.2g} is the weakest of {len(loss)} strengths, and the loss still falls: "
+                f"a weaker one may be better: alpha_min_ratio={path.alphas[-1] / path.alphas[0] / 100:.2g}.",
+                stacklevel=4,
+            )
+        if self.max_nonzeros is None or nonzeros[chosen] <= self.max_nonzeros:
+            return _Choice(chosen, nonzeros)
+        between = path.within(self.max_nonzeros, nonzeros)
+        if between is not None:
+            return _Choice(between[0], nonzeros, between[1])
+        allowed = nonzeros <= self.max_nonzeros
         if not allowed.any():
             warnings.warn(
                 f"No strength has at most max_nonzeros={self.max_nonzeros} non-zero weights: the fewest are "
@@ -72,13 +88,17 @@ class _Path(_Online):
                 stacklevel=4,
             )
             allowed = nonzeros == nonzeros.min()
-        return _Choice(selected(self.select, *path.progressive(), nonzeros, allowed), nonzeros)
+        return _Choice(selected(self.select, loss, error, nonzeros, allowed), nonzeros)
 
     @in_turn
     def _read(self) -> tuple[Array, Array]:
         check_is_fitted(self, "_trainer")
         if self._read_once.weights is None:
-            self._read_once.weights = LearnedPath(self._trainer).read(self._choice().lane)
+            choice, path = self._choice(), LearnedPath(self._trainer)
+            if choice.alpha is None:
+                self._read_once.weights = path.read(choice.lane)
+            else:
+                self._read_once.weights = path.alone(choice.lane, choice.alpha).read()
         return self._read_once.weights
 
     @in_turn
@@ -99,8 +119,9 @@ class _Path(_Online):
 
     @property
     def alpha_(self) -> float:
-        """The strength in use."""
-        return float(self.alphas_[self._choice().lane])
+        """The strength in use: one of `alphas_`, or one between two of them where `max_nonzeros` asks for it."""
+        choice = self._choice()
+        return float(self.alphas_[choice.lane]) if choice.alpha is None else choice.alpha
 
     @property
     def path_loss_(self) -> Array:
@@ -158,11 +179,16 @@ class _Path(_Online):
             One of `alphas_`; by default the strength in use.
         """
         check_is_fitted(self, "_trainer")
-        lane = self._choice().lane if alpha is None else self._lane_of(alpha)
+        choice = self._choice()
+        if alpha is None or alpha == choice.alpha:
+            lane, alpha = choice.lane, self.alpha_
+        else:
+            lane = self._lane_of(alpha)
+            alpha = float(self.alphas_[lane])
         shared = self._single._get_param_names()
         settings = {name: value for name, value in self.get_params(deep=False).items() if name in shared}
-        model = self._single(**settings, alpha=float(self.alphas_[lane]))
-        model._trainer = LearnedPath(self._trainer).alone(lane)
+        model = self._single(**settings, alpha=alpha)
+        model._trainer = LearnedPath(self._trainer).alone(lane, alpha)
         model._read_once = _ReadOnce()
         model._sparse = False
         for name in ("n_features_in_", "feature_names_in_", "classes_", "n_iter_", *inputs.REMEMBERED):
@@ -183,31 +209,42 @@ class _Path(_Online):
 class OnlineClassifierCV(_Path, OnlineClassifier):
     """A sparse linear classifier that learns at many regularization strengths in one pass, and chooses one.
 
-    Each strength learns exactly what `OnlineClassifier` with that alpha would. Every example is predicted at all
-    strengths before they learn from it, so the pass itself is a validation: `path_loss_` is the mean of these losses,
-    and the choice is based on it. The result does not depend on how the data is split into calls.
+    Each strength learns exactly what `OnlineClassifier` with that alpha, and with the same `select`, would. Every
+    example is predicted at all strengths before they learn from it, so the pass itself is a validation: `path_loss_` is
+    the mean of these losses, and the choice is based on it. The result does not depend on how the data is split into
+    calls.
 
     Parameters
     ----------
     alphas : int or sequence of floats, default 16
-        The strengths, or their number: then they are spaced evenly in logarithm, from an estimate of the strength at
-        which all weights are zero down to 1e-5 of it. The estimate is the dual norm of the mean gradient at zero on the
-        first 2,048 rows, or on the largest power of two if there are fewer (with fewer than 16 rows it is 1).
+        The strengths, or their number: then they are spaced evenly in logarithm. With the rule without a step they go
+        from the slope of the logistic loss at zero, 0.5, down to a millionth of it; for numbers, from the root mean
+        square of the slopes of the constant model. With other methods they go from an estimate of the strength at which
+        all weights are zero down to 1e-5 of it: the dual norm of the mean gradient at zero on the first 2,048 rows, or
+        on the largest power of two if there are fewer (with fewer than 16 rows it is 1).
+    alpha_min_ratio : float, optional
+        The last strength of a grid divided by the first, where it is not to be as above. If the weakest strength is
+        chosen, and the loss still falls there, a warning says so.
     loss, penalty, method
-        As in `OnlineClassifier`. The method is "fobos", "rda", "adagrad" or "ftrl" (or "auto"), the penalty a sum over
-        features. If the step is chosen from the data, each strength has its own.
+        As in `OnlineClassifier`. The method is "step_free" ("auto"), "fobos", "rda", "adagrad" or "ftrl", the penalty a
+        sum over features. If the step is chosen from the data, each strength has its own.
     select : "best" or "sparsest", default "sparsest"
-        The strength with the lowest progressive loss; or, among those within one standard error of it, the one with
-        the fewest non-zero weights.
+        The strength with the lowest progressive loss; or, among those that are worse by no more than one standard error
+        of the difference, the one with the fewest non-zero weights. With "sparsest" weights that are hardly above the
+        noise of their gradients are zero, as in `OnlineClassifier`.
     max_nonzeros : int, optional
-        Choose among the strengths that have at most this many non-zero weights.
+        At most this many weights are not zero. Where the choice has more, the strength is one between two of the path
+        that has nearly as many; methods that keep weights, not sums of gradients ("fobos", the primal form of
+        AdaGrad), choose among the strengths of the path that have at most as many.
     max_passes : int, default 1
         Passes over the data in `fit`. Only the first pass counts for the choice, as later passes predict rows that were
         seen before.
+    batch_size : int, default 1
+        How many rows make a step, as in `OnlineClassifier`.
     n_jobs : int, optional
         Number of threads; the result does not depend on it. By default the number of joblib's `parallel_config`, or all
         cores that this process may use.
-    shuffle, fit_intercept, class_weight, warm_start, random_state, verbose
+    shuffle, center, standardize, fit_intercept, class_weight, warm_start, random_state, verbose
         As in `OnlineClassifier`.
 
     Attributes
@@ -215,7 +252,8 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
     alphas_ : array
         The strengths, from the largest to the smallest.
     alpha_ : float
-        The one in use: `coef_`, `intercept_`, `predict` and all other methods use this strength.
+        The one in use, or between two of them with `max_nonzeros`: `coef_`, `intercept_`, `predict` and all other
+        methods use this strength.
     path_loss_, path_loss_se_ : arrays
         The progressive loss at each strength, and its standard error.
     path_nonzeros_ : array
@@ -253,10 +291,14 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         penalty: Any = "l1",
         method: Any = "auto",
         *,
+        alpha_min_ratio: float | None = None,
         select: str = "sparsest",
         max_nonzeros: int | None = None,
         max_passes: int = 1,
+        batch_size: int = 1,
         shuffle: bool = True,
+        center: Any = "auto",
+        standardize: Any = False,
         fit_intercept: bool = True,
         class_weight: Any = None,
         warm_start: bool = False,
@@ -268,10 +310,14 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         self.loss = loss
         self.penalty = penalty
         self.method = method
+        self.alpha_min_ratio = alpha_min_ratio
         self.select = select
         self.max_nonzeros = max_nonzeros
         self.max_passes = max_passes
+        self.batch_size = batch_size
         self.shuffle = shuffle
+        self.center = center
+        self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.warm_start = warm_start
@@ -290,9 +336,9 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
     ----------
     loss : str or loss, default "squared"
         A regression loss.
-    alphas, penalty, method, select, max_nonzeros, max_passes, n_jobs
+    alphas, alpha_min_ratio, penalty, method, select, max_nonzeros, max_passes, batch_size, n_jobs
         As in `OnlineClassifierCV`.
-    shuffle, fit_intercept, warm_start, random_state, verbose
+    shuffle, center, standardize, fit_intercept, warm_start, random_state, verbose
         As in `OnlineRegressor`.
 
     Attributes
@@ -321,10 +367,14 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
         penalty: Any = "l1",
         method: Any = "auto",
         *,
+        alpha_min_ratio: float | None = None,
         select: str = "sparsest",
         max_nonzeros: int | None = None,
         max_passes: int = 1,
+        batch_size: int = 1,
         shuffle: bool = True,
+        center: Any = "auto",
+        standardize: Any = False,
         fit_intercept: bool = True,
         warm_start: bool = False,
         random_state: Any = None,
@@ -335,10 +385,14 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
         self.loss = loss
         self.penalty = penalty
         self.method = method
+        self.alpha_min_ratio = alpha_min_ratio
         self.select = select
         self.max_nonzeros = max_nonzeros
         self.max_passes = max_passes
+        self.batch_size = batch_size
         self.shuffle = shuffle
+        self.center = center
+        self.standardize = standardize
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
         self.random_state = random_state

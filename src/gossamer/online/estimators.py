@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import operator
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -15,7 +17,7 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from gossamer import losses, methods, penalties
-from gossamer.estimators import inputs, targets
+from gossamer.estimators import inputs, targets, units
 from gossamer.estimators.inputs import checked_offset, checked_weights
 from gossamer.estimators.linear import (
     Linear,
@@ -32,14 +34,28 @@ from gossamer.estimators.linear import (
     with_callbacks,
 )
 from gossamer.estimators.mistakes import chosen_strength
+from gossamer.estimators.selection import SELECT
 from gossamer.groups import GrowingGroups, Known
 from gossamer.online.strategies import OneStrength
 from gossamer.online.stream import Problem, Streaming, columns_of, settled
 from gossamer.online.trainer import Pass, SeededOrders, Stopping, Trainer, passes
 from gossamer.sources.rows import Rows, csr_arrays
-from gossamer.validation import Array, number, refuse_odd, sparse_matrix, whole
+from gossamer.validation import Array, check_memory, number, one_of, refuse_odd, sparse_matrix, whole
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
+
+
+def rows_of(X: Any, centred: int, y: Any, weight: Array | None, offset: Array | None) -> Rows:
+    """Return the rows of a matrix, those of an array with all of its values if they are centred."""
+    if sp.issparse(X) and centred < X.shape[1]:
+        return Rows(*csr_arrays(X), y, weight, offset, False)
+    if centred == X.shape[1]:
+        if sp.issparse(X):
+            what = f"{X.shape[0]:,} rows with a value for each of {centred:,} centred features"
+            check_memory(8 * X.shape[0] * centred, what, "Use center=False.")
+            X = X.toarray()
+        return Rows.of_array(X, y, weight, offset)
+    return Rows(*csr_arrays(sp.csr_array(X)), y, weight, offset, False)
 
 
 class _Online(Linear):
@@ -80,6 +96,19 @@ class _Online(Linear):
                 "Use one of the library's, or give compiled functions to CompiledLoss."
             )
         return loss, penalties.as_penalty(self.penalty), self._strategy()
+
+    def _checked_select(self) -> str:
+        return one_of(self.select, "select", SELECT)
+
+    def _checked_standardize(self, method: Any) -> Any:
+        """Return True, False or "auto"; False where the method learns in the units of the features anyway."""
+        if self.standardize is False:
+            return False
+        units.standardizes(self.standardize, dense=True)  # raises for other settings
+        return False if method.free_of_steps else self.standardize
+
+    def _checked_batch_size(self) -> int:
+        return whole(self.batch_size, "batch_size")
 
     def _checked_passes(self) -> int:
         return whole(self.max_passes, "max_passes")
@@ -151,9 +180,10 @@ class _Online(Linear):
 
     @in_turn
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, offset: Any, classes: Any) -> Any:
-        self._stopping_without_held_out("partial_fit")
-        before = dict(vars(self))
         fresh = not self.__sklearn_is_fitted__()
+        if fresh or not self._settings_are_known():
+            self._stopping_without_held_out("partial_fit")
+        before = dict(vars(self))
         rows = self._accept(X, y, sample_weight, classes, fresh=fresh, at_once=False, offset=offset)
         try:
             self._trainer.learn(rows)
@@ -244,7 +274,7 @@ class _Online(Linear):
         rows = inputs.opened(self, source, options, fresh=fresh, **given)
         stream, blocks = self._stream(rows, classes, fresh=fresh)
         try:
-            list(passes(stream, lambda number: blocks, 1))
+            list(passes(stream, lambda number: blocks, 1, ends=False))
         finally:
             if stream.trainer is not None:
                 self._take(stream, rows, 1, fresh)
@@ -258,15 +288,21 @@ class _Online(Linear):
             raise ValueError(f"A {kind} loss is needed; {type(loss).__name__} was given.")
         if not fresh and (self._targets.kind == "multilabel" or not self._targets.flat):
             raise ValueError("A source has one label per row; this estimator has learned several.")
+        batch_size = self._checked_batch_size()
+        method = methods.resolve_for(self.method, penalty, loss, bool(self.average), batch_size)
         problem = Problem(
             loss,
             penalty,
             strategy,
-            methods.resolve_for(self.method, penalty, loss),
+            method,
             bool(self.fit_intercept),
             bool(self.average),
             bool(getattr(self, "grow", False)),
             None if classes is None else unique_labels(classes),
+            sparsest=self._checked_select() == "sparsest",
+            center=method.centring(self.center, self.fit_intercept),
+            standardize=self._checked_standardize(method),
+            batch_size=batch_size,
         )
 
         def reweigh(labels: Array, weight: Array | None, coded: targets.Targets) -> Array | None:
@@ -302,7 +338,10 @@ class _Online(Linear):
         self, X: Any, y: Any, sample_weight: Any, classes: Any, *, fresh: bool, at_once: bool, offset: Any = None
     ) -> Rows:
         """Check everything, then prepare to learn; if anything raises, the estimator is unchanged."""
-        loss, penalty, strategy = self._parts()
+        if fresh or not self._settings_are_known():
+            loss, penalty, strategy = self._parts()
+        else:
+            loss, penalty, strategy = self._targets.loss, None, None  # what it has learned with
         width = None if fresh else self.n_features_in_
         X, y, names = self._checked(X, y, width)
         if isinstance(self, ClassifierMixin) and y.ndim == 2 and y.shape[1] == 1:
@@ -319,14 +358,35 @@ class _Online(Linear):
         features = X.shape[1] if width is None else max(width, X.shape[1])
         if fresh:
             penalty = penalty.bound(Known(features, names))
-            method = methods.resolve_for(self.method, penalty, coded.loss)
-            switches = {"fit_intercept": bool(self.fit_intercept), "average": bool(self.average)}
-            trainer = Trainer(method, penalty, strategy, coded, features, **switches)
+            batch_size = self._checked_batch_size()
+            method = methods.resolve_for(self.method, penalty, coded.loss, bool(self.average), batch_size)
+            center = method.centring(self.center, self.fit_intercept)
+            centred = features if center is True or (center == "auto" and not sp.issparse(X)) else 0
+            standardized = self._standardized(method, X)
+            trainer = Trainer(
+                method,
+                penalty,
+                strategy,
+                coded,
+                features,
+                fit_intercept=bool(self.fit_intercept),
+                average=bool(self.average),
+                centred=centred,
+                sparsest=self._checked_select() == "sparsest",
+                batch_size=batch_size,
+                standardized=standardized,
+            )
+        elif features != self._trainer.setup.features and self._trainer.setup.standardized:
+            raise ValueError(
+                f"standardize={self.standardize!r} has the units of {self._trainer.setup.features} features, and X has "
+                f"{features}: begin with all of them, or use standardize=False."
+            )
         elif (features, coded.outputs) != (self._trainer.setup.features, self._trainer.setup.outputs):
             trainer = self._trainer.grown(features, coded)
         else:
             trainer = self._trainer
-        rows = Rows(*csr_arrays(X), encoded, weight, offset)
+        dense = trainer.setup.centred or trainer.setup.standardized
+        rows = rows_of(X, dense, encoded, weight, offset)
         if not (
             fresh and at_once and weight is None and trainer.finds_bad_entries
         ):  # otherwise learning finds bad entries
@@ -347,10 +407,34 @@ class _Online(Linear):
             self.classes_ = coded.classes
         self._read_once = _ReadOnce()
         self._sparse = False
+        self._known_settings = list(map(self.__dict__.get, self._setting_names()))
         return rows
 
+    def _standardized(self, method: Any, X: Any) -> int:
+        """Return how many features of a matrix are standardised: all or none."""
+        wanted = self._checked_standardize(method)
+        if wanted is True and sp.issparse(X):
+            raise ValueError(
+                "standardize=True is for arrays and for numbers of tables, and X is a sparse matrix: the spread of a "
+                "feature that few rows have is not known from the first rows. Use method='step_free', which learns all "
+                "features in their own units, or standardize='auto'."
+            )
+        return 0 if wanted is False or sp.issparse(X) else X.shape[1]
+
+    @classmethod
+    @functools.cache
+    def _setting_names(cls) -> tuple[str, ...]:
+        return tuple(cls._get_param_names())
+
+    def _settings_are_known(self) -> bool:
+        """Return whether all settings are the very objects that have been checked."""
+        names = self._setting_names()
+        known = getattr(self, "_known_settings", ())
+        own = self.__dict__
+        return len(known) == len(names) and all(map(operator.is_, known, map(own.get, names)))
+
     def _checked(self, X: Any, y: Any, width: int | None) -> tuple[Any, Array, Array | None]:
-        """Return X as canonical CSR and y, both checked."""
+        """Return X as canonical CSR or as an array, and y, both checked."""
         quick = (
             sp.issparse(X)
             and X.format == "csr"
@@ -367,7 +451,6 @@ class _Online(Linear):
             probe = _Probe(self, width)
             X, y = accepted(probe, X, y, reset=probe.reset(X))
             names = getattr(probe, "feature_names_in_", None)
-            X = X if sp.issparse(X) else sp.csr_array(X)
         else:
             refuse_odd(y, "y")
             X = sparse_matrix(X, "X")
@@ -411,7 +494,7 @@ class _Online(Linear):
 
     @property
     def t_(self) -> int:
-        """Number of examples learned from."""
+        """Number of steps taken: examples learned from, or batches of them."""
         if not hasattr(self, "_trainer"):
             raise AttributeError("t_ exists once the estimator is fitted.")
         return int(self._trainer.rounds)
@@ -469,6 +552,7 @@ class _Online(Linear):
     @in_turn
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
+        state.pop("_known_settings", None)
         if "_trainer" in state:
             state["_trainer"] = copy.copy(self._trainer)  # shallow copies have a state of their own too
             state["_read_once"] = _ReadOnce()
@@ -541,9 +625,15 @@ class OnlineClassifier(LinearClassifier, _Online):
     alpha : float, default 1e-5
         The regularization strength α ≥ 0.
     method : str or method, default "auto"
-        How to learn; "auto" is AdaGrad (in its primal form for regression), or FOBOS if the penalty couples features.
+        How to learn; "auto" is the rule without a step (`StepFree`), FOBOS if the penalty couples features, and AdaGrad
+        if `average` or `batch_size` asks for it.
     max_passes : int, default 1
         Passes over the data in `fit`.
+    batch_size : int, default 1
+        How many rows make a step. With more than one, the step follows the mean of their gradients (each times its
+        weight) at the weights before it. At the end of every pass of `fit` the rest makes a smaller batch; after
+        `partial_fit` the rest waits for more rows, and is part of what is saved. Not for the rule without a step, so
+        "auto" is then AdaGrad.
     tol : float, optional
         Stop `fit` when a pass lowers the progressive loss of the best pass before by less than this.
     early_stopping : bool, default False
@@ -557,6 +647,18 @@ class OnlineClassifier(LinearClassifier, _Online):
         Whether `fit` shuffles the rows of a matrix before each pass; files and tables are read in their order.
     average : bool, default False
         Whether the weights are the average of all iterates.
+    center : bool or "auto", default "auto"
+        Which features are centred while learning: those of arrays and the numbers of tables ("auto"); all (True), at
+        the cost of a value for each feature in every row; or none. `coef_` and `intercept_` are for the data as it is.
+    standardize : bool or "auto", default False
+        For methods with a step: whether they learn arrays and the numbers of tables in units of their standard
+        deviation, around the mean if there is an intercept. The units are those of the first 2,048 rows, or of the
+        largest power of two if there are fewer. Sparse matrices are refused (True) or learned as they are ("auto").
+        `coef_` is for the data as it is; α is in these units. The rule without a step always learns in units of the
+        features.
+    select : "best" or "sparsest", default "best"
+        "sparsest" also reads those weights as zero that are hardly above the noise of their gradients: a tenth to a
+        half of the features remain, for a little more loss. For the rule without a step, labels and the ℓ1 norm.
     fit_intercept : bool, default True
         Whether to learn an intercept. It is never penalised.
     class_weight : dict, "balanced" or None
@@ -583,7 +685,7 @@ class OnlineClassifier(LinearClassifier, _Online):
     step_ : float or schedule
         The step in use.
     n_iter_, t_, n_features_in_, feature_names_in_
-        Passes, examples learned from, features, their names.
+        Passes, steps taken (examples, or batches of them), features, their names.
 
     Examples
     --------
@@ -612,12 +714,16 @@ class OnlineClassifier(LinearClassifier, _Online):
         method: Any = "auto",
         *,
         max_passes: int = 1,
+        batch_size: int = 1,
         tol: float | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 1,
         shuffle: bool = True,
         average: bool = False,
+        center: Any = "auto",
+        standardize: Any = False,
+        select: str = "best",
         fit_intercept: bool = True,
         class_weight: Any = None,
         warm_start: bool = False,
@@ -630,12 +736,16 @@ class OnlineClassifier(LinearClassifier, _Online):
         self.alpha = alpha
         self.method = method
         self.max_passes = max_passes
+        self.batch_size = batch_size
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
         self.average = average
+        self.center = center
+        self.standardize = standardize
+        self.select = select
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.warm_start = warm_start
@@ -702,7 +812,7 @@ class OnlineRegressor(LinearRegressor, _Online):
         A regression loss.
     penalty, alpha, method, max_passes, tol, early_stopping, validation_fraction, n_iter_no_change, shuffle, average
         As in `OnlineClassifier`.
-    fit_intercept, warm_start, grow, random_state, verbose
+    center, standardize, select, fit_intercept, warm_start, grow, random_state, verbose
         As in `OnlineClassifier`.
 
     Attributes
@@ -729,12 +839,16 @@ class OnlineRegressor(LinearRegressor, _Online):
         method: Any = "auto",
         *,
         max_passes: int = 1,
+        batch_size: int = 1,
         tol: float | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 1,
         shuffle: bool = True,
         average: bool = False,
+        center: Any = "auto",
+        standardize: Any = False,
+        select: str = "best",
         fit_intercept: bool = True,
         warm_start: bool = False,
         grow: bool = False,
@@ -746,12 +860,16 @@ class OnlineRegressor(LinearRegressor, _Online):
         self.alpha = alpha
         self.method = method
         self.max_passes = max_passes
+        self.batch_size = batch_size
         self.tol = tol
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
         self.average = average
+        self.center = center
+        self.standardize = standardize
+        self.select = select
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
         self.grow = grow

@@ -2,16 +2,26 @@
 
 A path with a penalty other than ℓ1, or with several outputs, kept the part of a feature that its strengths share in an
 array of its own ("heads"); now it is in the record of the feature ("slots"). FTRL kept its weights beside its sums.
-Sums over rounds did not have what rounding took from them ("lazy_rest", "total_rest").
+Sums over rounds did not have what rounding took from them ("lazy_rest", "total_rest"), and the losses of two strengths
+were not compared row by row ("lane_products": infinite where it is not known).
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
+from gossamer.methods import AdaGrad
 from gossamer.validation import Array
+
+
+def method_of(names: Any, method: Any, loss: Any) -> Any:
+    """Return the method of a run whose learner has vectors of these names: "auto" was AdaGrad."""
+    if not method.free_of_steps or any(str(name).startswith("squares") for name in names):
+        return method
+    return AdaGrad(form="fobos" if loss.kind == "regression" else "rda")
 
 
 def converted(saved: dict[str, Array], wanted: dict[str, Array], features: int) -> dict[str, Array]:
@@ -23,7 +33,8 @@ def converted(saved: dict[str, Array], wanted: dict[str, Array], features: int) 
 
 
 def _converted(saved: dict[str, Array], wanted: dict[str, Array], features: int) -> dict[str, Array]:
-    saved = {name: value for name, value in wanted.items() if re.match("lazy_rest|total_rest", name)} | saved
+    unknown = {name: np.full_like(wanted[name], np.inf) for name in ("lane_products",) if name in wanted}
+    saved = {name: value for name, value in wanted.items() if re.match("lazy_rest|total_rest", name)} | unknown | saved
     fixed = [name for name in wanted if re.match("slots|sums|levels|heads", name)]
     if saved.keys() == wanted.keys() and all(len(saved[name]) == len(wanted[name]) for name in fixed):
         return saved

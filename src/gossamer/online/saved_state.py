@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from gossamer.methods import Lanes
-from gossamer.model.schema import Rule, array, either, fault, finite, is_number, listed, one_of, whole
+from gossamer.model.schema import Rule, array, either, fault, finite, flag, is_number, listed, one_of, whole
+from gossamer.online.units import Units
 from gossamer.sources.rows import Rows
 
 _PARTS = ["method", "penalty", "strategy", "targets", "setup", "setting", "learner", "decided", "buffer", "repeats"]
@@ -44,45 +45,56 @@ def check(state: dict[str, Any], prefix: int) -> None:
         _need(setting.alphas, _STEPS, "setting.alphas")
         _need(setting.steps, _STEPS, "setting.steps")
         _need(len(setting.steps), one_of(len(setting.alphas)), "number of steps")
+        _need(setting.relative, flag, "setting.relative")
     elif not callable(setting):
         _need(setting, _STEP, "setting")
     _need(state["repeats"], _SPANS, "repeats")
+    if setup.standardized or state.get("units") is not None:
+        found = Units.fault(state.get("units"), setup.standardized)
+        if found:
+            raise ValueError(f"The saved state does not belong to this trainer: {found}")
     _need(state["learner"], Rule("a dict of vectors", lambda v: isinstance(v, dict)), "learner")
+    batch = setup.batch_size
     if state["buffer"] is not None:
-        _check_rows(state["buffer"], setup.features, targets, prefix)
+        _check_rows("buffer", state["buffer"], setup.features, targets, -(-prefix // batch) * batch)
+    if state.get("pending") is not None:
+        _check_rows("pending", state["pending"], setup.features, targets, batch - 1)
 
 
-def _check_rows(rows: Any, features: int, targets: Any, prefix: int) -> None:
-    _need(rows, Rule("rows", lambda v: isinstance(v, Rows)), "buffer")
+def _check_rows(kept: str, rows: Any, features: int, targets: Any, most: int) -> None:
+    _need(rows, Rule("rows", lambda v: isinstance(v, Rows)), kept)
     for name, rule in _ARRAYS.items():
         values = getattr(rows, name)
-        _need(values, rule, f"buffer.{name}")
-        _need(values.flags.c_contiguous, one_of(True), f"order of buffer.{name}")
+        _need(values, rule, f"{kept}.{name}")
+        _need(values.flags.c_contiguous, one_of(True), f"order of {kept}.{name}")
     n, width = len(rows.begins), 1 if targets.kind == "multiclass" else targets.outputs
-    _need(n, whole(0, prefix), "number of rows in the buffer")
-    _need(len(rows.ends), one_of(n), "number of ends in the buffer")
-    _need(len(rows.value), one_of(len(rows.index)), "number of values in the buffer")
+    _need(n, whole(0, most), f"number of rows in {kept}")
+    _need(len(rows.ends), one_of(n), f"number of ends in {kept}")
+    _need(len(rows.value), one_of(len(rows.index)), f"number of values in {kept}")
     within = Rule(
         "a row of entries that are there",
         lambda v: bool(((rows.begins >= 0) & (rows.begins <= v) & (v <= len(rows.index))).all()),
     )
-    _need(rows.ends, within, "buffer.ends")
+    _need(rows.ends, within, f"{kept}.ends")
     rows.check(features)
     rows.check_size()
-    _need(rows.y, _matrix(n, width), "buffer.y")
+    _need(rows.y, _matrix(n, width), f"{kept}.y")
     if targets.kind == "multiclass":
         coded = Rule(
             f"a class from 0 to {targets.outputs - 1} in each row",
             lambda y: bool(((y == np.floor(y)) & (y >= 0) & (y < targets.outputs)).all()),
         )
-        _need(rows.y, coded, "buffer.y")
+        _need(rows.y, coded, f"{kept}.y")
     elif targets.kind == "regression":
         targets.loss.check_targets(rows.y)
     else:
-        _need(rows.y, Rule("-1 or 1 in each place", lambda y: bool((np.abs(y) == 1).all())), "buffer.y")
+        _need(rows.y, Rule("-1 or 1 in each place", lambda y: bool((np.abs(y) == 1).all())), f"{kept}.y")
     if rows.weight is not None:
-        _need(rows.weight, _matrix(n), "buffer.weight")
-        _need(rows.weight, Rule("a number ≥ 0 in each row", lambda c: bool((c >= 0).all())), "buffer.weight")
+        _need(rows.weight, _matrix(n), f"{kept}.weight")
+        _need(rows.weight, Rule("a number ≥ 0 in each row", lambda c: bool((c >= 0).all())), f"{kept}.weight")
+    if rows.offset is not None:
+        _need(rows.offset, _matrix(n), f"{kept}.offset")
+    _need(rows.dense, one_of(False), f"{kept}.dense")
 
 
 def _matrix(*shape: int) -> Rule:

@@ -34,6 +34,12 @@ class Problem:
     features: int | None = None
     assumed: bool = False  # whether the labels seen first are only one of the classes
     column_of: Any = None  # for groups by name: returns the numbers of the columns that features come from
+    sparsest: bool = False  # whether weights that are hardly above their noise are read as zero
+    center: Any = False  # which features are centred: True, False, or "auto" for the numbers of tables and arrays
+    centred: int = 0  # how many, the first ones, once the source has been looked at
+    standardize: Any = False  # whether numbers are in units of their standard deviation: True, False or "auto"
+    standardized: int = 0  # how many features are, the first ones, once the source has been looked at
+    batch_size: int = 1  # how many rows make a step
 
     @property
     def widens(self) -> bool:
@@ -53,13 +59,15 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
     more to find them; if it can be read only once, the classes are those of its first block.
     """
     features = source.features if problem.features is None else problem.features
-    problem = replace(problem, features=features)
+    problem = replace(problem, features=features, centred=centred_in(problem.center, source, features))
+    problem = replace(problem, standardized=standardized_in(problem.standardize, source))
     named = isinstance(problem.penalty.groups, NamedGroups)
     find_width = features is None and not (problem.widens or named)
     if find_width and not source.rereadable:
         raise ValueError(
             f"{type(problem.method).__name__} with {problem.penalty.label} must know the number of features "
-            "before the first row, and this source can be read only once: give features (--features N)."
+            "before the first row, and this source can be read only once: use one that can be read again "
+            "(or --features N)."
         )
     blocks = source.blocks()
     if named:
@@ -85,6 +93,30 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
     return replace(problem, classes=classes, features=features, assumed=assumed), blocks
 
 
+def centred_in(center: Any, source: Source, features: int | None) -> int:
+    """Return how many features are centred: the first ones."""
+    if center is False:
+        return 0
+    if center is True and source.column_names is None:
+        if features is None:
+            raise ValueError("center=True needs the number of features before the first row; use center='auto'.")
+        return features
+    return source.numbers
+
+
+def standardized_in(standardize: Any, source: Source) -> int:
+    """Return how many features are standardised: the first ones, numbers of which every row has a value."""
+    if standardize is False:
+        return 0
+    if standardize is True and source.numbers == 0:
+        raise ValueError(
+            "standardize=True is for arrays and for numbers of tables, and this source has none: the spread of a "
+            "feature that few rows have is not known from the first rows. Use method='step_free', which learns all "
+            "features in their own units, or standardize='auto'."
+        )
+    return source.numbers
+
+
 def _with_groups(
     problem: Problem, source: Source, blocks: Generator[Block, None, None]
 ) -> tuple[Problem, Generator[Block, None, None]]:
@@ -97,7 +129,10 @@ def _with_groups(
     features = problem.features
     if features is None:
         if not source.rereadable:
-            raise ValueError("groups by name need a table, or the number of features: give features (--features N).")
+            raise ValueError(
+                "groups by name need a table, or the number of features: use a source that can be read again "
+                "(or --features N)."
+            )
         blocks.close()
         features = source.survey().width
         blocks = source.blocks()
@@ -205,6 +240,11 @@ class Streaming:
             self.trainer.assign(rows, self.problem.column_of)
         self.trainer.learn(rows, repeated=repeated)
 
+    def end_pass(self, *, repeated: bool = False) -> None:
+        """Learn from the rows that wait for others to make a batch."""
+        if self.trainer is not None:
+            self.trainer.end_pass(repeated=repeated)
+
     def _coded(self, labels: Array) -> targets.Targets:
         problem = self.problem
         refuse_other_kind(labels, problem.loss)
@@ -232,7 +272,19 @@ class Streaming:
     def made(self, room: int, coded: targets.Targets) -> Any:
         """Return a new trainer."""
         p = self.problem
-        return Trainer(p.method, p.penalty, p.strategy, coded, room, fit_intercept=p.fit_intercept, average=p.average)
+        return Trainer(
+            p.method,
+            p.penalty,
+            p.strategy,
+            coded,
+            room,
+            fit_intercept=p.fit_intercept,
+            average=p.average,
+            centred=p.centred,
+            sparsest=p.sparsest,
+            standardized=p.standardized,
+            batch_size=p.batch_size,
+        )
 
     def coded_for(self, classes: Array | None, outputs: int) -> targets.Targets:
         """Return the coding of these classes, or of real targets."""
@@ -245,7 +297,7 @@ class Streaming:
         if self.problem.assumed and len(self.labels) == 1:
             raise ValueError(
                 f"All labels are {min(self.labels):g}; a classifier needs at least two classes. "
-                "Name them by classes (--classes) if rows of the other one will come later."
+                "If rows of the other one will come later, name both by classes=."
             )
 
     def finished(self) -> Any:

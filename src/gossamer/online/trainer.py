@@ -9,7 +9,6 @@ the command line all use it.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -20,9 +19,10 @@ import numpy as np
 from gossamer import _core, methods
 from gossamer.estimators.targets import Targets
 from gossamer.groups import GrowingGroups
-from gossamer.online import saved_state, strategies
+from gossamer.online import saved_state, step_search
+from gossamer.online.units import Units
 from gossamer.registry import record
-from gossamer.sources.rows import Rows
+from gossamer.sources.rows import Rows, joined
 from gossamer.validation import FEWER, Array, check_memory
 
 _REMEDY = "A smaller step would do, or features, targets and weights of moderate size."
@@ -72,10 +72,16 @@ class Trainer:
         *,
         fit_intercept: bool = True,
         average: bool = False,
+        centred: int = 0,
+        sparsest: bool = False,
+        standardized: int = 0,
+        batch_size: int = 1,
     ) -> None:
         self.method, self.penalty, self.strategy, self.targets = method, penalty, strategy, targets
         check_memory(8 * features * targets.outputs, f"A learner with {features:,} features", FEWER)
-        self.setup = methods.Setup(features, targets.outputs, strategy.alpha, fit_intercept, average)
+        joint = targets.kind == "multiclass"
+        more = (targets.loss.target, joint, centred, sparsest, standardized, batch_size)
+        self.setup = methods.Setup(features, targets.outputs, strategy.alpha, fit_intercept, average, *more)
         self.loss_call = _core.loss_call(targets.loss._core())
         try:  # the step in use, or strengths and steps; the compiled state
             self.setting, self.learner = strategy.start(self)
@@ -84,8 +90,12 @@ class Trainer:
             raise MemoryError(
                 f"A learner with {features:,} features takes {size} of memory or more. {FEWER}"
             ) from error
-        self.decided = 0 if strategy.decides(method) else strategies.PREFIX  # how many rows it was decided by
+        waits = strategy.decides(method) or standardized > 0
+        self.decided = 0 if waits else step_search.PREFIX  # how many rows it was decided by
+        if standardized:
+            self.units = Units.none(standardized)
         self.buffer: Rows | None = None  # the first rows, while they may decide again
+        self.pending: list[Rows] = []  # rows that wait for others to make a batch
         self.repeats: list[list[float]] = []  # spans of rounds whose rows were seen before, where the strategy judges
 
     @property
@@ -94,11 +104,12 @@ class Trainer:
 
         Lanes and the search for a step do not detect them, and learners do not see barred features.
         """
-        return not (self.strategy.judges or self.strategy.decides(self.method) or self.penalty.barred() is not None)
+        looked_at = self.strategy.judges or self.strategy.decides(self.method) or self.units is not None
+        return not (looked_at or self.penalty.barred() is not None)
 
     # Learning
 
-    _chunk = 256  # rows per call of the core, so that Ctrl-C is noticed
+    units: Units | None = None  # of the first features, if they are standardised
 
     pass_began: tuple[int, Any] = (0, 0.0)  # the round at which the pass began, and the loss seen until then
 
@@ -114,17 +125,38 @@ class Trainer:
     def check_steps(self, count: int) -> None:
         """Raise if a schedule returns invalid steps for the next rounds."""
         if callable(self.method.step):
-            self.method.steps(self.method.step, self.rounds + 1, count)
+            waiting = sum(map(len, self.pending))
+            self.method.steps(self.method.step, self.rounds + 1, self.setup.steps_of(waiting + count))
 
     def learn(self, rows: Rows, *, repeated: bool = False) -> None:
         """Learn from the rows in their order; `repeated` says that they have been seen before."""
-        rows = rows.without(self.penalty.barred())
+        rows = rows.without(self.penalty.barred()).filled(self.setup.centred)
+        if self.setup.batch_size == 1:
+            self._learn(rows, repeated)
+            return
+        waiting, size = sum(map(len, self.pending)), self.setup.batch_size
+        whole = max((waiting + len(rows)) // size * size - waiting, 0)
+        if whole > 0:
+            batches, self.pending = [*self.pending, rows[:whole]], []
+            self._learn(joined(batches), repeated)
+        if whole < len(rows):
+            self.pending.append(rows[whole:].copied())
+
+    def end_pass(self, *, repeated: bool = False) -> None:
+        """Learn from the rows that wait for others to make a batch, as a smaller one."""
+        if self.pending:
+            rest, self.pending = joined(self.pending), []
+            self._learn(rest, repeated)
+            self.decided, self.buffer = step_search.PREFIX, None  # a replay would cut other batches
+
+    def _learn(self, rows: Rows, repeated: bool) -> None:
+        self.learner.scoring = not repeated
         counted_out = repeated and self.strategy.judges
         if counted_out:
             self._begin_repeat()
         try:
-            rest = self._learn_prefix(rows) if self.decided < strategies.PREFIX and len(rows) else rows
-            self._teach(self.learner, self.setting, rest)
+            rest = self._learn_prefix(rows) if self.decided < step_search.PREFIX and len(rows) else rows
+            self._teach(self.learner, self.setting, self._in_units(rest, self.units))
         except (FloatingPointError, IndexError):  # a value or a score was not finite, or an index was out of range
             rows.check(self.setup.features)
             rows.check_size()
@@ -162,26 +194,40 @@ class Trainer:
     def _learn_prefix(self, rows: Rows) -> Rows:
         """Learn the rows that belong to the prefix, and decide on the setting when it is time; return the rest."""
         have = 0 if self.buffer is None else len(self.buffer)
-        take = min(len(rows), strategies.PREFIX - have)
-        new = rows[:take]
+        batch = self.setup.batch_size
+        take = min(len(rows), self.setup.steps_of(step_search.PREFIX - have) * batch)  # whole batches
+        new = rows[:take] if self.units is None else rows[:take].sparse()
         buffer = new if self.buffer is None else self.buffer.then(new)
-        deciding = strategies.deciding_rows(len(buffer))
+        deciding = step_search.deciding_rows(len(buffer))
+        if self.units is not None:  # rows of any size must not be learned from in other units, not even the first ones
+            deciding = min(step_search.PREFIX, 1 << (len(buffer).bit_length() - 1))
         if deciding > self.decided:
-            setting = self.strategy.choose(self, buffer[:deciding])
+            units, setting = self.units, self.setting
+            if units is not None:
+                units = Units.of(buffer[:deciding], self.setup.standardized, self.setup.fit_intercept)
+            known = self._in_units(buffer, units)
+            if self.strategy.decides(self.method) and deciding >= step_search.FIRST:
+                setting = self.strategy.choose(self, known[:deciding])
             learner = self.strategy.make(self, setting)
             began = self.pass_began[0]
-            self._teach(learner, setting, buffer[:began])
+            self._teach(learner, setting, known[: began * batch])
             before = learner.loss_seen  # with the new setting, what came before the pass has other losses
-            self._teach(learner, setting, buffer[began:])
+            self._teach(learner, setting, known[began * batch :])
             self.setting, self.learner, self.decided = setting, learner, deciding
+            if units is not None:
+                self.units = units
             self.pass_began = (began, before)
         else:
             try:
-                self._teach(self.learner, self.setting, new)
+                self._teach(self.learner, self.setting, self._in_units(new, self.units))
             finally:  # a row may diverge, or Ctrl-C come: the rows kept are those learned from
-                self.buffer = buffer[: self.rounds]
-        self.buffer = buffer if len(buffer) < strategies.PREFIX else None
+                self.buffer = buffer[: self.rounds * batch]
+        self.buffer = buffer if len(buffer) < step_search.PREFIX else None
         return rows[take:]
+
+    def _in_units(self, rows: Rows, units: Units | None) -> Rows:
+        """Return rows as the learner sees them."""
+        return rows if units is None or len(rows) == 0 else units.applied(rows).without(self.penalty.barred())
 
     def _teach(self, learner: Any, setting: Any, rows: Rows) -> None:
         """Learn; raise if every strength has diverged, which are judged as before then."""
@@ -193,30 +239,15 @@ class Trainer:
 
     def _teach_counted(self, learner: Any, setting: Any, rows: Rows) -> None:
         """Learn; the losses of rows seen before do not count."""
-        first = int(learner.rounds)
-        eta = self.method.steps(self.strategy.step_of(self.method, setting), first + 1, len(rows))
+        first, size, count = int(learner.rounds), self.setup.batch_size, self.setup.steps_of(len(rows))
+        eta = self.method.steps(self.strategy.step_of(self.method, setting), first + 1, count)
         if not self.repeats:
-            self._teach_chunks(learner, rows, eta)
+            rows.teach(learner, eta, self.loss_call)
             return
-        cuts = {int(r) - first for span in self.repeats for r in span if first < r < first + len(rows)}
-        for begin, end in pairwise(sorted({0, len(rows), *cuts})):
+        cuts = {int(r) - first for span in self.repeats for r in span if first < r < first + count}
+        for begin, end in pairwise(sorted({0, count, *cuts})):
             learner.scoring = not any(since <= first + begin < until for since, until in self.repeats)
-            self._teach_chunks(learner, rows[begin:end], eta[begin:end])
-
-    def _teach_chunks(self, learner: Any, rows: Rows, eta: Array) -> None:
-        """Learn in chunks that take a fraction of a second."""
-        begin = 0
-        while begin < len(rows):
-            end = min(begin + self._chunk, len(rows))
-            some = rows if end - begin == len(rows) else rows[begin:end]
-            start = time.perf_counter()
-            some.teach(learner, eta[begin:end], self.loss_call)
-            took = time.perf_counter() - start
-            if took > 0.2:
-                self._chunk = max(1, (end - begin) // 2)
-            elif took < 0.05 and end - begin == self._chunk:
-                self._chunk *= 2
-            begin = end
+            rows[begin * size : end * size].teach(learner, eta[begin:end], self.loss_call)
 
     def grown(self, features: int, targets: Targets) -> Trainer:
         """Return a trainer with the same state and another number of features or outputs."""
@@ -227,10 +258,11 @@ class Trainer:
         new.__dict__.update(self.__dict__)
         new.targets, new.setup = targets, replace(self.setup, features=features, outputs=targets.outputs)
         new.repeats = [list(span) for span in self.repeats]
+        new.pending = [_widened(rows, targets) for rows in self.pending]
         compiled = self.penalty.online_groups(min(features, self.setup.features))
         new.learner = self.learner.grown(features, targets.outputs, compiled)
         if targets.outputs != self.setup.outputs:  # the kept rows are coded for fewer classes, so the step is final
-            new.decided, new.buffer = strategies.PREFIX, None
+            new.decided, new.buffer = step_search.PREFIX, None
         return new
 
     # Results
@@ -255,12 +287,21 @@ class Trainer:
         check_memory(8 * self.setup.features * self.setup.outputs, "The weights as an array", FEWER)
         W, b = np.empty((self.setup.features, self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read(W, b, self.setup.average)
+        if self.units is not None:
+            W = self.units.weights(np.arange(len(W)), W)
+            b = self.units.intercepts(W[: self.setup.standardized], b)
         return finite(W), b
 
     def read_some(self, features: Array) -> tuple[Array, Array]:
         """Return the rows of W of some features, in their order, and b."""
         W, b = np.empty((len(features), self.setup.outputs)), np.empty(self.setup.outputs)
         self.learner.read_some(features, W, b, self.setup.average)
+        if self.units is not None:
+            W = self.units.weights(features, W)
+            first = np.arange(self.setup.standardized, dtype=np.int32)
+            own = np.empty((len(first), self.setup.outputs))
+            self.learner.read_some(first, own, np.empty_like(b), self.setup.average)
+            b = self.units.intercepts(self.units.weights(first, own), b)
         return finite(W), b
 
     def loss_on(self, rows: Rows) -> float:
@@ -280,21 +321,29 @@ class Trainer:
         state = dict(self.__dict__)
         state["learner"] = self.learner.state()
         state["repeats"] = [list(span) for span in self.repeats]
+        state["pending"] = joined(self.pending).sparse().compact() if self.pending else None
         del state["loss_call"]
-        state.pop("_chunk", None)
         state.pop("pass_began", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        saved_state.check(state, strategies.PREFIX)
+        saved_state.check(state, step_search.PREFIX)
         made = Trainer.__new__(Trainer)
         made.__dict__.update({name: value for name, value in state.items() if name != "learner"})
+        pending = state.get("pending")  # earlier versions had no batches
+        made.pending = [] if pending is None else [pending]
         made.learner = made.strategy.make(made, made.setting)
         made.learner.restore(state["learner"])
         if isinstance(made.penalty.groups, GrowingGroups):
             made.penalty.groups.recover(state["learner"]["members"])
         made.loss_call = _core.loss_call(made.targets.loss._core())
         self.__dict__.update(made.__dict__)
+
+
+def _widened(rows: Rows, targets: Targets) -> Rows:
+    """Return rows that are coded for all outputs: none of them is of a new class."""
+    more = 0 if targets.kind == "multiclass" else targets.outputs - rows.y.shape[1]
+    return replace(rows, y=np.pad(rows.y, ((0, 0), (0, more)), constant_values=-1.0)) if more else rows
 
 
 @record
@@ -334,8 +383,11 @@ def passes(
     done: int = 0,
     stopping: Stopping | None = None,
     held_out: Rows | None = None,
+    ends: bool = True,
 ) -> Iterator[Pass]:
     """Yield after each pass of a `Trainer` or `Streaming` over `blocks(number)`, up to pass `most`.
+
+    If the pass `ends`, its last batch may have fewer rows; otherwise these rows wait for more.
 
     `stopping` looks at the loss of the rows held out, or else at the progressive loss of the pass. Code after a `yield`
     in a generator of blocks runs once that block has been learned from.
@@ -347,6 +399,8 @@ def passes(
         trainer.begin_pass()
         for block in blocks(number):
             trainer.learn(block, repeated=number > 1)
+        if ends:
+            trainer.end_pass(repeated=number > 1)
         now = trainer.pass_loss / max(trainer.weight_seen - weight, 1e-300)
         judged = None if held_out is None else trainer.loss_on(held_out)
         yield Pass(number, now, judged)

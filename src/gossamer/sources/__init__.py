@@ -28,6 +28,10 @@ FORMATS = {
 
 TABLES = ("csv", "arrow")  # formats with named columns
 
+# Methods by which the result of a query that does not speak the Arrow stream protocol gives a reader that does; the
+# last two are of data sets of Arrow.
+QUERIES = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow", "scanner", "to_reader")
+
 # The options of each kind of data; "in memory" are those of what is no file.
 _ALL = ("need_labels",)
 _COLUMNS = (
@@ -137,7 +141,7 @@ def is_paths(data: Any) -> bool:
 
 def is_table(data: Any) -> bool:
     """Return whether data has named columns."""
-    named = any(hasattr(data, name) for name in ("__arrow_c_stream__", "iloc", "fetch_record_batch", "fetch_arrow"))
+    named = any(hasattr(data, name) for name in ("__arrow_c_stream__", "iloc", *QUERIES))
     return named and not is_paths(data)
 
 
@@ -171,7 +175,7 @@ def detect(path: str) -> str:
             return format
     found = _by_first_line(path) if files.rereadable(path) else None
     if found is None:
-        raise ValueError(f"The format of {path!r} is unknown; give it by format= (--format): {', '.join(FORMATS)}.")
+        raise ValueError(f"The format of {path!r} is unknown; give it by format=, one of {', '.join(FORMATS)}.")
     return found
 
 

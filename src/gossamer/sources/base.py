@@ -168,6 +168,11 @@ class Source:
         return Origins(columns, interactions, self.name)
 
     @property
+    def numbers(self) -> int:
+        """How many of the first features are numbers that every row has: the columns of an array, those of a table."""
+        return 0
+
+    @property
     def column_names(self) -> list[str] | None:
         """The columns of the table that make features, once they are known, and its interactions; None without one."""
         return None if self._origins is None else self._origins.columns

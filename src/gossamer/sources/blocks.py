@@ -205,7 +205,7 @@ class Rejects:
             return
         if self.stops:
             shown = bad[0].text[:80].decode("utf-8", "replace")
-            raise ReadError(f"{bad[0]}\n  {shown}\nskip such lines with on_error='skip' (--on-error skip).")
+            raise ReadError(f"{bad[0]}\n  {shown}\nskip such lines with on_error='skip'.")
         self.count += len(bad)
         self.examples += [str(line) for line in bad[: max(0, 5 - len(self.examples))]]
         if self.path is not None:

@@ -8,14 +8,14 @@ the order in which it appears.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gossamer import _core
 from gossamer.registry import nearest
 from gossamer.sources.blocks import ReadError
 from gossamer.sources.feature_names import BITS, FeatureNames, check_bits
-from gossamer.sources.roles import FORMS, ROLES, TARGETS, Dates, dates_of, guess, is_number
+from gossamer.sources.roles import FORMS, ROLES, TARGETS, Dates, codes_like_others, dates_of, guess, numbers_of
 
 if TYPE_CHECKING:
     from gossamer.validation import Array
@@ -139,21 +139,28 @@ class Columns:
         roles = self._given_roles(where)
         if not any(map(len, cells.values())):
             raise ReadError(f"{where}: there are no rows, only the names of the columns.")
+        guesses = {
+            name: guess(name, cells[name], types.get(name))
+            for name in names
+            if name not in roles and types.get(name) in KINDS
+        }
+        guesses |= codes_like_others(guesses, {name: len({*cells[name]} - {None}) for name in guesses})
         for name in names:
             if name in roles:
                 self.why[name] = "given"
             else:
-                found = guess(name, cells[name], types.get(name)) if types.get(name) in KINDS else None
+                found = guesses.get(name)
                 roles[name], self.why[name] = ("?", "") if found is None else (found.role, found.why)
         self.roles = {name: roles[name] for name in names}
         self._refuse_nested(types, where)
         if not any(role in FEATURES for role in self.roles.values()):
             guessed = [f"{name} ({why})" for name, why in self.why.items() if why != "given"]
+            left = next((name for name, why in self.why.items() if why != "given"), "")
             self.roles = {}
-            more = f" {', '.join(guessed[:5])} would be, by roles (--category, --number)." if guessed else ""
+            more = f" Not used are {', '.join(guessed[:5])}; roles={{{left!r}: 'category'}} uses it." if guessed else ""
             raise ReadError(f"{where}: no column is left to learn from; there are {_some(names)}.{more}")
         for name in self.numbers:
-            filled = [float(cell) for cell in cells[name] if cell is not None and is_number(cell)]
+            filled = numbers_of(cells[name])
             self.means[name] = sum(filled) / len(filled) if filled else 0.0
         for name in self.having("date"):
             found_dates = dates_of(name, cells[name], types.get(name))
@@ -172,7 +179,10 @@ class Columns:
         if usual and not (self.settled and usual[0] in self.roles):
             self.target = usual[0]
         if need_labels and self.target is None:
-            raise ReadError(f"{where}: which column is the target? Name it (--target): {_some(names)}.")
+            raise ReadError(
+                f"{where}: which column is the target? Name it, as in target={names[-1]!r}. The columns are "
+                f"{_some(names)}."
+            )
 
     def _refuse_unknown(self, names: list[str], need_labels: bool, where: str) -> None:
         labels = (self.target, self.weight, self.offset)
@@ -185,8 +195,10 @@ class Columns:
         there = set(names)
         for name in needed:
             if name not in there:
+                header = " The first line holds numbers; if it is data: header=False." if numbers_of(names) else ""
                 raise ReadError(
                     f"{where}: there is no column {name!r}.{nearest(name, names)} The columns are {_some(names)}."
+                    f"{header}"
                 )
 
     def _given_roles(self, where: str) -> dict[str, str]:
@@ -203,7 +215,7 @@ class Columns:
             if kind not in KINDS and role != "ignore":
                 raise ReadError(
                     f"{where}: column {name!r} holds values of a type that is no number, no string and no date "
-                    f"({_type_word(str(kind))}). Convert it, or leave it out by ignore (--ignore)."
+                    f"({_type_word(str(kind))}). Convert it, or leave it out: ignore=[{name!r}]."
                 )
 
     def _check_interactions(self, where: str) -> None:
@@ -373,6 +385,8 @@ def _given(
     given = [
         (name, role) for name, role in ((target, "target"), (weight, "weight"), (offset, "offset")) if name is not None
     ]
+    if roles is not None and not isinstance(roles, Mapping):
+        raise ValueError(f"roles must say what columns are, as in {{'zip': 'category'}}; {roles!r} was given.")
     for name, role in (roles or {}).items():
         if role not in ROLES:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Tables as text: values separated by commas, tabs or semicolons, with or without a header."""
+"""Tables as text: values separated by commas, tabs, semicolons or bars, with or without a header."""
 
 from __future__ import annotations
 
@@ -55,9 +55,11 @@ class Csv(Tabular, TextSource):
                 return
 
     def _enough(self, text: bytes) -> bool:
-        if text.count(b"\n") <= LOOK and len(text) < MOST:
+        if len(text) >= MOST:
+            return True
+        if sum(1 for _ in itertools.islice(_lines(text), LOOK + 1)) <= LOOK:
             return False
-        return b'"' not in text or len(text) >= MOST or len(self._sample(text)) > LOOK
+        return b'"' not in text or len(self._sample(text)) > LOOK
 
     def _preamble(self, text: bytes, path: str) -> int:
         _refuse_other_encodings(text, path)
@@ -75,6 +77,12 @@ class Csv(Tabular, TextSource):
         if self._names is None:
             rows = self._sample(text[end if self.has_header else mark :])[:LOOK]
             whole = [row for row in rows if len(row) == len(names)]
+            if rows and not whole:
+                held = f"{len(rows[0])} cell{'s' * (len(rows[0]) != 1)}"
+                raise ReadError(
+                    f"{path}: the first row has {held}, but the first line names {len(names)} columns "
+                    f"({', '.join(names[:5])}). Make them as many; another delimiter may be meant (delimiter=)."
+                )
             self._look(names, [list(column) for column in zip(*whole, strict=True)], {}, path)
         elif names != self._names:
             raise ReadError(f"{path}: the columns are not those of {self.paths[0]}: {', '.join(names[:20])}.")
@@ -83,7 +91,7 @@ class Csv(Tabular, TextSource):
     def _sample(self, text: bytes) -> list[list[Any]]:
         """Return the cells of the first rows of a text, and one row more if there is one."""
         rows: list[list[Any]] = []
-        lines = io.StringIO(text.decode("utf-8", "replace").replace("\0", "\ufffd"), newline="\n")
+        lines = (line.decode("utf-8", "replace").replace("\0", "\ufffd") for line in _lines(text))
         with contextlib.suppress(csv.Error):  # bad lines are reported when they are parsed
             reader = csv.reader(lines, delimiter=self.delimiter or _delimiter(text), skipinitialspace=True)
             rows.extend(itertools.islice((row for row in reader if row), LOOK + 1))
@@ -122,9 +130,19 @@ class Csv(Tabular, TextSource):
         self.delimiter, self._parser = state["delimiter"], None
 
 
+def _lines(text: bytes) -> Iterator[bytes]:
+    """Yield the lines of a text, with their ends."""
+    begin = 0
+    while end := text.find(b"\n", begin) + 1:
+        yield text[begin:end]
+        begin = end
+    if begin < len(text):
+        yield text[begin:]
+
+
 def _delimiter(text: bytes) -> str:
     """Return the delimiter that makes the most cells, and the first one of equals."""
-    return max(",\t;", key=lambda c: _count(text, c))
+    return max(",\t;|", key=lambda c: _count(text, c))
 
 
 def _header(text: bytes, delimiter: str) -> tuple[list[str], int]:

@@ -45,7 +45,7 @@ class FeatureNames:
             return _core.NameTable(self.bits, MOST, self._keeps)
         except MemoryError:
             raise MemoryError(
-                f"There is no memory for the names of 2^{self.bits} hashed features; use fewer bits (--bits)."
+                f"There is no memory for the names of 2^{self.bits} hashed features; use fewer, such as bits=18."
             ) from None
 
     def forget(self) -> None:

@@ -14,8 +14,12 @@ from typing import Any, BinaryIO
 from gossamer.sources.blocks import ReadError
 
 STDIN = "-"
+FIRST = 4096  # bytes of a pipe by which it is known again
 _LEFT: list[Input] = []  # compressed files of another process
 COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
+
+
+_TEXTS = " A list of strings is taken for names of files; texts to learn from are a column of a table."
 
 
 def expanded(paths: Any) -> list[str]:
@@ -31,7 +35,8 @@ def expanded(paths: Any) -> list[str]:
                 raise FileNotFoundError(f"No file matches {path!r}.")
             found += matches
         else:
-            raise FileNotFoundError(f"There is no file {path!r}.")
+            texts = "" if len(listed) < 2 or any(map(os.path.exists, listed)) else _TEXTS
+            raise FileNotFoundError(f"There is no file {path!r}.{texts}")
     for path in found:
         if os.path.isdir(path):
             raise IsADirectoryError(f"{path!r} is a folder; name its files, for instance {path.rstrip('/')}/*.svm.")
@@ -52,6 +57,18 @@ def size(path: str) -> int:
     return os.stat(path).st_size if rereadable(path) else 0
 
 
+class _Remembering(io.FileIO):
+    """A pipe that remembers the first bytes that were read of it."""
+
+    first = b""
+
+    def readinto(self, room: Any) -> int | None:
+        got = super().readinto(room)
+        if got and len(self.first) < FIRST:
+            self.first += bytes(memoryview(room)[: min(got, FIRST - len(self.first))])
+        return got
+
+
 class Input:
     """One file being read and decompressed: first by `read(n)`, then the rest through a descriptor by `flow`."""
 
@@ -59,7 +76,10 @@ class Input:
         self.path = path
         self._process = os.getpid()
         self.size = size(path)
-        self._raw: Any = io.FileIO(sys.stdin.fileno(), closefd=False) if path == STDIN else io.FileIO(path)
+        if rereadable(path):
+            self._raw: Any = io.FileIO(path)
+        else:
+            self._raw = _Remembering(sys.stdin.fileno(), closefd=False) if path == STDIN else _Remembering(path)
         self._buffered = io.BufferedReader(self._raw, 1 << 16)
         head = self._buffered.peek(8)[:8]
         self.plain = False
@@ -85,6 +105,11 @@ class Input:
         self._thread: threading.Thread | None = None
         self._flown = 0  # bytes decompressed so far
         self._broken: Exception | None = None
+
+    @property
+    def first(self) -> bytes:
+        """The first bytes of what can be read only once, as far as they were read here."""
+        return getattr(self._raw, "first", b"")
 
     def read(self, n: int) -> bytes:
         """Return the next n bytes, fewer at the end; raise `ReadError` if compressed data is corrupt."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gossamer.registry import record
-from gossamer.sources.roles import LOOK, plain_cell, target_kind
+from gossamer.sources.roles import LOOK, plain_cell, target_kind, written_otherwise
 
 if TYPE_CHECKING:
     from gossamer.sources.base import Source
@@ -33,6 +33,7 @@ class Target:
     words: str  # the values
     levels: int  # different values among the rows looked at
     whole: bool  # whether they are whole numbers
+    odd: str | None = None  # one of them, where they are numbers that are written as words
 
     @property
     def loss(self) -> str:
@@ -87,7 +88,7 @@ class Look:
 
     def _about_target(self) -> list[str]:
         if self.target is None:
-            return []
+            return ["target: none is named; name the column to learn by --target"] if self.columns else []
         name = "" if self.target.name is None else f" {self.target.name}"
         return [f"target{name}: {self.target.words}"]
 
@@ -152,7 +153,7 @@ def number(value: Any) -> float | None:
     return result if math.isfinite(result) else None
 
 
-def target_of(name: str | None, values: Sequence[Any]) -> Target:
+def target_of(name: str | None, values: Sequence[Any], odd: str | None = None) -> Target:
     """Return what the values of a target say; they are not missing."""
     found = Counter(values)
     kind = str(target_kind([plain_cell(value) for value in values]))
@@ -166,7 +167,7 @@ def target_of(name: str | None, values: Sequence[Any]) -> Target:
         what = "one value" if len(found) == 1 else "two classes" if kind == TWO else f"{len(found):,} classes"
         words = f"{what}: {shares(found)} (--loss {LOSSES[kind]})"
     whole = len(numbers) == len(found) and all(x == math.floor(x) for x in numbers)
-    return Target(name, kind, words, len(found), whole)
+    return Target(name, kind, words, len(found), whole, odd)
 
 
 def shares(found: Counter[Any], most: int = 4) -> str:
@@ -221,11 +222,13 @@ def _of_table(source: Any, head: dict[str, list[str | None]]) -> Look:
         for name, role in plan.roles.items()
         if name in head
     )
+    odd = {name: cell for name, cells in head.items() if (cell := written_otherwise(cells)) is not None}
     target = None
     if plan.target in head and found[plan.target]:
         cells = [cell for cell in head[plan.target] if cell is not None]
-        target = target_of(plan.target, cells)
-    warnings = [*_suspicions(columns, rows, rows < LOOK)]
+        target = target_of(plan.target, cells, odd.get(plan.target))
+    warnings = [*_suspicions([column for column in columns if column.name not in odd], rows, rows < LOOK)]
+    warnings += _misread(plan.roles, head, odd)
     if target is not None:
         warnings += _answers(target, columns, head)
     return Look(_where(source), _format(source), rows, rows < LOOK, columns, "", target, tuple(warnings))
@@ -286,6 +289,20 @@ def _suspicions(columns: Sequence[Column], rows: int, whole: bool) -> list[str]:
             names = ", ".join(repr(name) for name, _ in cases[:MOST_ALIKE])
             said.append(f"{len(cases):,} columns are {what}: {names}, …")
     return said
+
+
+def _misread(roles: dict[str, str], head: dict[str, list[str | None]], odd: dict[str, str]) -> Iterable[str]:
+    """Yield what is said of cells that are written in a way that is not understood."""
+    for name, cells in head.items():
+        role = roles.get(name)
+        if name in odd and role in ("category", "text", "ignore", "target"):
+            read = {"target": "read as classes", "ignore": "ignored"}.get(role, "read as words")
+            yield (
+                f"column {name!r} holds numbers that are written like {odd[name]!r}, and they are {read}: write them "
+                "with digits and a point, as in 1234.5"
+            )
+        if any(cell is not None and "\ufffd" in cell for cell in cells):
+            yield f"column {name!r} holds bytes that are not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8"
 
 
 def _suspicion(column: Column, rows: int, whole: bool) -> Iterable[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -40,6 +41,17 @@ class Matrices(Source):
         self.rereadable = isinstance(parts, (list, tuple))
         if isinstance(parts, (list, tuple)) and len(parts) == 1:
             self.features = int(np.shape(parts[0][0])[1]) if len(np.shape(parts[0][0])) == 2 else None
+
+    @property
+    def numbers(self) -> int:
+        if not isinstance(self.parts, (list, tuple)):  # look at the first part, and put it back
+            parts = iter(self.parts)
+            first = list(itertools.islice(parts, 1))
+            self.parts = itertools.chain(first, parts)
+        else:
+            first = list(self.parts[:1])
+        X = first[0][0] if first and isinstance(first[0], tuple) else first[0] if first else None
+        return 0 if X is None or hasattr(X, "tocsr") or len(np.shape(X)) != 2 else int(np.shape(X)[1])
 
     def _read(self, start: Position) -> Iterator[Block]:
         at = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -24,6 +25,11 @@ _RECENT = (631152000, 4102444800)  # 1990 to 2100
 
 # Rows that it takes to call a column an identifier, or a text.
 _MANY, _SOME = 100, 20
+_ALIKE = 3  # columns of codes that make another of the same name one
+WHOLE = "whole numbers"
+
+# Numbers with signs of money, per cent, thousands apart, or a decimal comma.
+_ODD = re.compile(r"[-+]?\s?[$€£¥]?\s?[-+]?\d+(?:[.,'\u00a0 ]\d{3})*(?:[.,]\d*)?\s?(?:[$€£¥%]|EUR|USD|CHF|GBP)?")
 
 
 @record
@@ -48,13 +54,45 @@ def is_number(cell: str) -> bool:
         return False
 
 
+def numbers_of(cells: Sequence[str | None]) -> list[float]:
+    """Return the cells that are finite numbers, as numbers.
+
+    >>> numbers_of(["1", "many", None, "2.5"])
+    [1.0, 2.5]
+    """
+    filled = [cell for cell in cells if cell is not None]
+    joined = "".join(filled)
+    if joined.isascii() and "_" not in joined:  # nearly always: all at once
+        try:
+            numbers = list(map(float, filled))
+        except ValueError:
+            numbers = [math.nan]
+        if all(map(math.isfinite, numbers)):
+            return numbers
+    return [float(cell) for cell in filled if is_number(cell)]
+
+
+def written_otherwise(cells: Sequence[str | None]) -> str | None:
+    """Return the first cell of a column of numbers that are written as people write them, or None.
+
+    >>> written_otherwise(["$6.30", "$12.00"]), written_otherwise(["1,5", "2,25"]), written_otherwise(["5%", None])
+    ('$6.30', '1,5', '5%')
+    >>> written_otherwise(["1.5", "2"]), written_otherwise(["A4", "B5"]), written_otherwise(["10:30"])
+    (None, None, None)
+    """
+    filled = [cell for cell in cells if cell is not None]
+    odd = [cell for cell in filled if _ODD.fullmatch(cell) and not is_number(cell)]
+    plain = len(numbers_of(filled)) if odd else 0
+    return odd[0] if odd and len(odd) + plain >= 0.9 * len(filled) else None
+
+
 def holds_numbers(cells: Sequence[str]) -> bool:
     """Return whether a column of filled cells holds numbers: at least half of them are.
 
     >>> holds_numbers(["1", "2", "many"]), holds_numbers(["1", "Rome", "Oslo"])
     (True, False)
     """
-    return bool(cells) and 2 * sum(map(is_number, cells)) >= len(cells)
+    return bool(cells) and 2 * len(numbers_of(cells)) >= len(cells)
 
 
 def guess(name: str, cells: Sequence[str | None], kind: str | None = None) -> Guess:
@@ -75,19 +113,22 @@ def guess(name: str, cells: Sequence[str | None], kind: str | None = None) -> Gu
         return Guess("number", "all numbers")
     if not filled:
         return Guess("ignore", "nothing but missing values")
-    numeric = kind == "whole" or (kind is None and holds_numbers(filled))
+    numbers = len(numbers_of(filled)) if kind in (None, "whole") else 0
+    numeric = kind == "whole" or 2 * numbers >= len(filled)
     if date_form(name, filled, numeric) is not None:
         return Guess("date", "looks like dates")
-    return _number_or_code(name, filled, levels) if numeric else _string(name, filled, levels)
+    if not numeric:
+        return _string(name, filled, levels)
+    return _number_or_code(name, filled, levels, "all numbers" if numbers == len(filled) else "mostly numbers")
 
 
-def _number_or_code(name: str, filled: list[str], levels: int) -> Guess:
+def _number_or_code(name: str, filled: list[str], levels: int, why: str) -> Guess:
     n = len(filled)
     try:
         values = [int(cell) for cell in filled]
     except ValueError:
-        return Guess("number", "all numbers" if all(map(is_number, filled)) else "mostly numbers")
-    number = Guess("number", "whole numbers")
+        return Guess("number", why)
+    number = Guess("number", WHOLE)
     if levels == n and _is_identifier(name, n, min(map(abs, values)) >= 10**9):
         return Guess("ignore", "all different")
     if levels < 3 and max(map(abs, values)) <= 10:
@@ -105,8 +146,34 @@ def _number_or_code(name: str, filled: list[str], levels: int) -> Guess:
     return number
 
 
+def codes_like_others(guesses: dict[str, Guess], levels: dict[str, int]) -> dict[str, Guess]:
+    """Return the columns of whole numbers that are codes because nearly all columns of that name are: C14, C15, C18.
+
+    >>> found = {f"C{j}": Guess("category", "codes with 9 levels") for j in (1, 14, 15)}
+    >>> codes_like_others(found | {"C18": Guess("number", WHOLE)}, {"C18": 4})
+    {'C18': Guess(role='category', why='4 levels, codes as C1')}
+    """
+    stems: dict[str, list[str]] = {}
+    for name, found in guesses.items():
+        stem = name.rstrip("0123456789")
+        if stem != name and (found.why.startswith("codes") or found.why == WHOLE):
+            stems.setdefault(stem, []).append(name)
+    changed: dict[str, Guess] = {}
+    for names in stems.values():
+        codes = [name for name in names if guesses[name].role == "category"]
+        if len(codes) >= max(_ALIKE, 0.75 * len(names)):
+            changed |= {
+                name: Guess("category", f"{levels[name]} levels, codes as {codes[0]}")
+                for name in names
+                if name not in codes and levels[name] <= LOOK // 4
+            }
+    return changed
+
+
 def _string(name: str, filled: list[str], levels: int) -> Guess:
     n = len(filled)
+    if (odd := written_otherwise(filled)) is not None:
+        return Guess("ignore" if levels == n >= _MANY else "category", f"numbers written like {odd!r}")
     words = sum(len(cell.split()) for cell in filled) / n
     if (words >= 4 and levels > 0.2 * n) or (words >= 2 and levels > 0.5 * n and n >= _SOME):
         return Guess("text", f"{words:.0f} words in a cell")
@@ -125,7 +192,7 @@ def _is_identifier(name: str, n: int, looks: bool) -> bool:
 def _parts(name: str) -> list[str]:
     """Return the words of a name: "siteId" and "site_id" have two."""
     spaced = "".join(
-        f" {c}" if c.isupper() and not before.isupper() else c for before, c in zip(" " + name[:-1], name, strict=True)
+        f" {c}" if c.isupper() and not before.isupper() else c for before, c in zip(" " + name, name, strict=False)
     )
     return "".join(c if c.isalnum() else " " for c in spaced).lower().split()
 
@@ -145,15 +212,18 @@ def date_form(name: str, filled: Sequence[str], numeric: bool, asked: bool = Fal
     >>> FORMS[date_form("hour", ["14102100", "14102123"], True)], date_form("C14", ["14102100"], True)
     ('hour', None)
     """
-    coded = [cell.encode("utf-8", "replace") for cell in filled]
     if numeric and not asked and not any(part in _TIME_WORDS for part in _parts(name)):
         return None
+    coded = [cell.encode("utf-8", "replace") for cell in filled]
+    needed = len(coded) if numeric and not asked else max(1, math.ceil(0.9 * len(coded)))
+    first = coded[: len(coded) - needed + 1]  # one of them must be a date, or too few are
     best: tuple[int, int] | None = None
     for form in _COMPACT if numeric else _WRITTEN:
+        if all(_core.read_date(cell, form) is None for cell in first):
+            continue
         found = [seconds for cell in coded if (seconds := _core.read_date(cell, form)) is not None]
         low, high = _RECENT if FORMS[form] in ("hour", "seconds", "milliseconds") else _SPAN
         right = sum(low <= seconds <= high for seconds in found)
-        needed = len(coded) if numeric and not asked else max(1, math.ceil(0.9 * len(coded)))
         if right >= needed and (best is None or right > best[0]):
             best = (right, form)
     return None if best is None else best[1]
@@ -200,7 +270,7 @@ def target_kind(cells: Sequence[str | None]) -> TargetKind:
     if not holds_numbers(filled):
         levels = len(set(filled))
         return TargetKind("two" if levels <= 2 else "classes", levels)
-    counts = Counter(float(cell) for cell in filled if is_number(cell))
+    counts = Counter(numbers_of(filled))
     levels, n = len(counts), len(filled)
     if levels <= 2:
         return TargetKind("two", levels)

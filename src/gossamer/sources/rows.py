@@ -29,13 +29,22 @@ class Rows:
     y: Any
     weight: Array | None = None  # float64
     offset: Array | None = None  # float64, added to the margins; None means all zeros
+    dense: bool = False  # whether all rows have the same features, which `index` holds once
 
     @staticmethod
     def of(
         starts: Array, index: Array, value: Array, y: Any, weight: Array | None = None, offset: Array | None = None
     ) -> Rows:
         """Return rows whose entries follow each other; `starts` has the begin of every row and the end of the last."""
-        return Rows(starts[:-1], starts[1:], index, value, y, weight, offset)
+        return Rows(starts[:-1], starts[1:], index, value, y, weight, offset, False)
+
+    @staticmethod
+    def of_array(X: Array, y: Any, weight: Array | None = None, offset: Array | None = None) -> Rows:
+        """Return rows that have a value for every column of an array, zero or not."""
+        n, d = X.shape
+        value = np.ascontiguousarray(X if X.dtype in (np.float32, np.float64) else X.astype(np.float64))
+        starts = np.arange(n + 1, dtype=np.int64) * d
+        return Rows(starts[:-1], starts[1:], np.arange(d, dtype=np.int32), value.reshape(-1), y, weight, offset, True)
 
     def __len__(self) -> int:
         return len(self.begins)
@@ -45,13 +54,14 @@ class Rows:
         y = None if self.y is None else self.y.take(which, axis=0)
         weight = None if self.weight is None else self.weight.take(which)
         offset = None if self.offset is None else self.offset.take(which)
-        return Rows(self.begins.take(which), self.ends.take(which), self.index, self.value, y, weight, offset)
+        begins, ends = self.begins.take(which), self.ends.take(which)
+        return Rows(begins, ends, self.index, self.value, y, weight, offset, self.dense)
 
     def __getitem__(self, which: slice) -> Rows:
         y = None if self.y is None else self.y[which]
         weight = None if self.weight is None else self.weight[which]
         offset = None if self.offset is None else self.offset[which]
-        return Rows(self.begins[which], self.ends[which], self.index, self.value, y, weight, offset)
+        return Rows(self.begins[which], self.ends[which], self.index, self.value, y, weight, offset, self.dense)
 
     def without_zero_weights(self) -> Rows:
         """Return the rows with a positive weight."""
@@ -59,11 +69,44 @@ class Rows:
             return self
         return self.taken(np.flatnonzero(self.weight))
 
+    def sparse(self) -> Rows:
+        """Return the same rows with an index for every entry."""
+        if not self.dense:
+            return self
+        lengths = self.ends - self.begins
+        width = len(self.index)
+        ends = np.arange(1, len(self) + 1, dtype=np.int64) * width
+        entries = (np.repeat(self.begins - (ends - lengths), lengths) + np.arange(len(self) * width)).astype(np.int64)
+        index = np.tile(self.index, len(self))
+        return replace(self, begins=ends - width, ends=ends, index=index, value=self.value[entries], dense=False)
+
+    def filled(self, count: int) -> Rows:
+        """Return the rows with an entry for each of the first features, zero where there was none."""
+        if count == 0 or (self.dense and count == len(self.index)):
+            return self
+        rows = self.sparse().compact()
+        n, lengths = len(rows), rows.ends - rows.begins
+        row, ours = np.repeat(np.arange(n), lengths), rows.index < count
+        have = np.bincount(row[ours], minlength=n)
+        if (have == count).all():
+            return rows
+        first = np.zeros((n, count), rows.value.dtype)
+        first[row[ours], rows.index[ours]] = rows.value[ours]
+        ends = np.cumsum(lengths - have + count)
+        begins = ends - (lengths - have + count)
+        index, value = np.empty(ends[-1], np.int32), np.empty(ends[-1], rows.value.dtype)
+        place = (begins[:, None] + np.arange(count)).reshape(-1)
+        index[place], value[place] = np.tile(np.arange(count, dtype=np.int32), n), first.reshape(-1)
+        rest = np.ones(len(index), bool)
+        rest[place] = False
+        index[rest], value[rest] = rows.index[~ours], rows.value[~ours]
+        return replace(rows, begins=begins, ends=ends, index=index, value=value)
+
     def without(self, barred: Array | None) -> Rows:
         """Return the rows without the entries of barred features, a mask over all features; None bars nothing."""
         if barred is None:
             return self
-        rows = self.compact()
+        rows = self.sparse().compact()
         stay = ~barred[rows.index]
         before = np.concatenate([[0], np.cumsum(stay)])
         return replace(
@@ -88,21 +131,17 @@ class Rows:
 
     def then(self, other: Rows) -> Rows:
         """Return these rows followed by the others, compact."""
-        first, second = self.compact(), other.compact()
-        moved = len(first.index)
-        return Rows(
-            np.concatenate([first.begins, second.begins + moved]),
-            np.concatenate([first.ends, second.ends + moved]),
-            np.concatenate([first.index, second.index]),
-            np.concatenate([first.value, second.value]),
-            np.concatenate([first.y, second.y]),
-            _joined(first, second, "weight", 1.0),
-            _joined(first, second, "offset", 0.0),
-        )
+        return joined([self, other])
+
+    def copied(self) -> Rows:
+        """Return a compact copy, which does not change with the arrays that the rows came from."""
+        rows = self.compact()
+        arrays: dict[str, Any] = {name: np.array(getattr(rows, name)) for name in _ARRAYS if _has(rows, name)}
+        return replace(rows, **arrays)
 
     def renumbered(self) -> tuple[Rows, Array]:
         """Return the rows, compact, with their features renumbered 0, 1, …, and the old numbers."""
-        rows = self.compact()
+        rows = self.sparse().compact()
         width = int(rows.index.max(initial=-1)) + 1
         if width > 8 * len(rows.index):  # a table of all features would cost more than sorting
             used, index = np.unique(rows.index, return_inverse=True)
@@ -114,6 +153,13 @@ class Rows:
 
     def check(self, features: int) -> None:
         """Raise unless all values are finite and all indices are below `features`."""
+        if self.dense:
+            if _core.all_finite(self.value):
+                return
+            bad = int(np.flatnonzero(~np.isfinite(self.value))[0])
+            column = bad % len(self.index)
+            where = f"its row {bad // len(self.index)}, column {column}, is {self.value[bad]}"
+            raise ValueError(f"Input X contains NaN or infinity: {where}.")
         if _core.valid_entries(self.index, self.value, features):
             return
         if not _core.all_finite(self.value):
@@ -133,23 +179,47 @@ class Rows:
 
     def squared_norms(self) -> Array:
         """Return ‖x‖² of every row."""
-        rows = self.compact()
+        rows = self.sparse().compact()
         sums = np.concatenate([[0.0], np.cumsum(np.square(rows.value, dtype=np.float64))])
         return sums[rows.ends] - sums[rows.begins]
 
     def teach(self, learner: Any, steps: Array, loss: Any) -> None:
         """Teach a learner the rows, in their order."""
         rows = self.begins, self.ends, self.index, self.value, self.y, self.weight
-        learner.learn(*rows, steps, loss, self.offset)
+        learner.learn(*rows, steps, loss, self.offset, self.dense)
 
 
-def _joined(first: Rows, second: Rows, name: str, otherwise: float) -> Array | None:
-    """Return the weights or offsets of two records of rows, or None if neither has any."""
-    both = [getattr(rows, name) for rows in (first, second)]
-    if both[0] is None and both[1] is None:
+_ARRAYS = ("begins", "ends", "index", "value", "y", "weight", "offset")
+
+
+def _has(rows: Rows, name: str) -> bool:
+    return getattr(rows, name) is not None
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Return the rows of some records, in their order; compact if they are several."""
+    if len(parts) == 1:
+        return parts[0]
+    parts = [rows.sparse().compact() for rows in parts]
+    moved = np.cumsum([0, *(len(rows.index) for rows in parts[:-1])])
+    return Rows(
+        np.concatenate([rows.begins + by for rows, by in zip(parts, moved, strict=True)]),
+        np.concatenate([rows.ends + by for rows, by in zip(parts, moved, strict=True)]),
+        np.concatenate([rows.index for rows in parts]),
+        np.concatenate([rows.value for rows in parts]),
+        np.concatenate([rows.y for rows in parts]),
+        _joined(parts, "weight", 1.0),
+        _joined(parts, "offset", 0.0),
+    )
+
+
+def _joined(parts: list[Rows], name: str, otherwise: float) -> Array | None:
+    """Return the weights or offsets of some records of rows, or None if none has any."""
+    if not any(_has(rows, name) for rows in parts):
         return None
-    lengths = len(first), len(second)
-    return np.concatenate([np.full(n, otherwise) if v is None else v for v, n in zip(both, lengths, strict=True)])
+    return np.concatenate(
+        [getattr(rows, name) if _has(rows, name) else np.full(len(rows), otherwise) for rows in parts]
+    )
 
 
 def csr_arrays(X: Any) -> tuple[Array, Array, Array, Array]:

@@ -8,15 +8,14 @@ from typing import Any
 
 from gossamer import _core
 from gossamer.registry import record
-from gossamer.sources import files
+from gossamer.sources import QUERIES, files
 from gossamer.sources.blocks import ROWS, BadRow, Block, Position, ReadError
 from gossamer.sources.columns import refuse_doubles
-from gossamer.sources.roles import LOOK, plain_cell
+from gossamer.sources.roles import LOOK, is_number, plain_cell
 from gossamer.sources.rows import Rows
 from gossamer.sources.tabular import Tabular
 
 SLICE = 8 * ROWS  # rows of a pandas frame that are converted at once
-QUERIES = ("fetch_record_batch", "fetch_arrow")  # of a DuckDB connection, of an ADBC cursor
 
 
 @record
@@ -42,7 +41,7 @@ class Table(Tabular):
             options.pop(name, None)
         self._tabulate(options)
         self.data = data
-        self.rereadable = bool(self.paths) or hasattr(data, "__len__") or hasattr(data, "num_rows")
+        self.rereadable = bool(self.paths) or any(hasattr(data, name) for name in ("__len__", "num_rows", "scanner"))
         self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, 2**31 - 1)
         self._mixed: set[str] = set()  # columns whose type says nothing
         self._waiting: Iterator[Batch] | None = None  # of a table that is read once: from its beginning on
@@ -65,8 +64,20 @@ class Table(Tabular):
             names = [name for name, _ in fields]
             refuse_doubles(names, kept[0].path)
             cells = [[plain_cell(value) for value in column] for column in zip(*rows, strict=True)]
-            types = {name: kind for name, kind in fields if name not in self._mixed}
+            spoilt = {name for name, column in zip(names, cells, strict=True) if self._is_spoilt(name, column)}
+            types = {name: kind for name, kind in fields if name not in self._mixed | spoilt}
             self._look(names, cells, types, kept[0].path)
+
+    def _is_spoilt(self, name: str, column: list[str | None]) -> bool:
+        """Return whether only words for missing values keep a column from being numbers: "1", "?", "2".
+
+        A reader of files that does not know such a word makes strings of them all. Strings that are all numbers are
+        meant to be strings, such as codes.
+        """
+        words = {"", *self.columns.missing_words} if self.columns.fills else set()
+        filled = [cell.strip() for cell in column if cell is not None]
+        rest = [cell for cell in filled if cell not in words]
+        return name != self.columns.target and 0 < len(rest) < len(filled) and all(map(is_number, rest))
 
     def _type_of_labels(self, filled: list[str], kind: str | None) -> str:
         if kind == "moment":

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 MOST_CLASSES = 1 << 16
 
 
+def _stripped(cells: list[str | None]) -> list[str | None]:
+    """Return cells without the blanks around them."""
+    joined = "" if None in cells else "".join(cells)  # type: ignore[arg-type]
+    if joined and joined.isprintable() and " " not in joined:  # there are none
+        return cells
+    return [None if cell is None else cell.strip() for cell in cells]
+
+
 class Tabular(Source):
     """A source of a table. A form of tables implements `_peek`, which calls `_look` with its first rows."""
 
@@ -43,6 +51,11 @@ class Tabular(Source):
             self._peek()
         return self._head
 
+    @property
+    def numbers(self) -> int:
+        self.settle()
+        return len(self.columns.numbers) + len(self.columns.dates)
+
     def target_kind(self) -> TargetKind:
         """Return what the target holds, as far as the first rows tell."""
         self.settle()
@@ -51,10 +64,9 @@ class Tabular(Source):
     def _look(self, names: list[str], cells: list[list[str | None]], types: dict[str, str], where: str) -> None:
         """Take the names, the first cells and the types of the columns."""
         words = {"", *self.columns.missing_words}
-        stripped = [[None if cell is None else cell.strip() for cell in column] for column in cells]
         head = {
-            name: [None if cell in words else cell for cell in column]
-            for name, column in zip(names, stripped or [[] for _ in names], strict=True)
+            name: [None if cell is None or cell in words else cell for cell in _stripped(column)]
+            for name, column in zip(names, cells or [[] for _ in names], strict=True)
         }
         self.columns.settle(names, head, types, self.need_labels, where)
         self._names, self._head = names, head
@@ -79,8 +91,8 @@ class Tabular(Source):
         more = ""
         if role in ("number", "date"):
             more = (
-                f", say that it stands for a missing value (missing=[{cell!r}], --missing), or name the column in "
-                "categories (--categories) if it holds words"
+                f", say that it stands for a missing value (missing=[{cell!r}]), or that the column holds words "
+                f"(roles={{{name!r}: 'category'}})"
             )
         return f"{reason}; column {name!r} holds {holds}, and {cell!r} was found. Correct or empty the cell{more}"
 

@@ -9,13 +9,14 @@ from gossamer import _core
 from gossamer.registry import record
 from gossamer.sources import files
 from gossamer.sources.base import MAX_FEATURES, Source
-from gossamer.sources.blocks import AHEAD, BadLine, Block, Position
+from gossamer.sources.blocks import AHEAD, BadLine, Block, Position, ReadError
 
 if TYPE_CHECKING:
     from gossamer.validation import Array
 
 BLOCK = 1 << 20  # bytes of text in a block
 FIRST = 4  # the first block is larger by this factor: it decides on labels, columns and steps
+HEAD = 1 << 18  # bytes that a format with a preamble looks at, more where they are not enough
 LONGEST = 1 << 27  # bytes in a line
 BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\xef\xbb\xbf": "UTF-8"}
 
@@ -40,6 +41,7 @@ class TextSource(Source):
         self.rereadable = all(files.rereadable(path) for path in self.paths)
         self.block = BLOCK if block is None else block
         self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, min(max_features, 2**31 - 1))
+        self.firsts: dict[str, str] = {}  # of pipes: how many bytes were read first, and their checksum
         self._parser: Any = None  # made when the first text is read; remembers what earlier files decided
 
     def _make_parser(self) -> Any:
@@ -75,9 +77,13 @@ class TextSource(Source):
         file = files.Input(self.paths[at.file])
         try:
             file.skip(at.offset)
+            if at.offset:
+                self._compare_first(file)
+            elif file.first:
+                self.firsts.setdefault(file.path, f"{len(file.first)} {_sum(file.first)}")
             head, begin = b"", 0
             if self.has_preamble and at.offset == 0:
-                head = file.read(max(self.block * FIRST, BLOCK))
+                head = file.read(HEAD)
                 if not head:
                     file.close()
                     return None
@@ -97,6 +103,13 @@ class TextSource(Source):
             file.close()
             raise
         return Opened(file, reader, head[:begin])
+
+    def _compare_first(self, file: files.Input) -> None:
+        """Raise if a pipe does not begin as the one did that a checkpoint was written for."""
+        count, _, known = self.firsts.get(file.path, "0 ").partition(" ")
+        if count.isdigit() and 0 < int(count) <= len(file.first) and _sum(file.first[: int(count)]) != known:
+            name = "Standard input" if file.path == files.STDIN else file.path
+            raise ReadError(f"{name} begins with other data than when the checkpoint was written.")
 
     def _block(self, read: Parsed) -> Block:
         path = self.paths[read.end.file]
@@ -134,6 +147,12 @@ class TextSource(Source):
         why, none = f"the line is longer than {LONGEST} bytes", np.empty(0)
         bad = BadLine(path, read.line + 1, LONGEST, why, bytes(read.text or b""))
         return Block(Rows.of(np.zeros(1, np.int64), np.empty(0, np.int32), none, none), 0, read.end, bad=(bad,))
+
+
+def _sum(data: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
 
 
 @record

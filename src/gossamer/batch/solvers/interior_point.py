@@ -106,6 +106,7 @@ class InteriorPoint(Solver):
         """Return the diagonal of Xᵀ diag(h) X, Σ_i h_i x_ij²: that of H but for what the intercept takes away."""
         squares = np.empty(objective.features)
         objective.design.weighted_squares(h[:, 0].copy(), squares)
+        objective.operations += 2 * objective.nonzeros
         return squares
 
     @staticmethod

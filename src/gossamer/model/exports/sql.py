@@ -79,13 +79,13 @@ def _columns(model: Model) -> list[str]:
             if j >= first:
                 raise ValueError(
                     f"A wide table has one column per feature, and {name!r} is a value of a column, not a column. Use "
-                    "layout='long' (--layout long) with the numbers of the features that the export to JSON lists."
+                    "layout='long' with the numbers of the features that the export to JSON lists."
                 )
     for name in model.names:
         if name in model.shared:
             raise ValueError(
                 f"{name!r} shares its weight with {model.shared[name]!r} and perhaps others, so it is not one column. "
-                "Train with more bits (--bits) or exact names (--bits 0), or use layout='long'."
+                "Train with more bits or with exact names (one_hot=True), or use layout='long'."
             )
     if len(set(model.names)) < len(model.names):
         double = next(name for name in model.names if model.names.count(name) > 1)
