@@ -1,7 +1,8 @@
 """Slow, obvious twins of the online methods: dense rows, one by one, and every weight moved in every round.
 
-A rule holds all weights W (d × k) as they stand and has one verb, `learn(t, x, slope)`: round t shows the row x, and
-the gradient of the loss is G_t = x ⊗ slope. All rules start at prox(0, 0): at 0, or the point of the set nearest to it.
+A rule holds all weights W (d × k) as they stand and has one verb, `learn(t, G)`. The gradient G of round t is x ⊗ slope
+for a row x, or the mean of these over a batch of rows. All rules start at prox(0, 0): at 0, or the point of the set
+nearest to it.
 """
 
 from dataclasses import dataclass, replace
@@ -49,9 +50,9 @@ class Fobos:
         self.method, self.penalty, self.alpha = method, penalty, alpha
         self.W = penalty.prox(np.zeros(shape), 0.0)
 
-    def learn(self, t, x, slope):
+    def learn(self, t, G):
         step = eta(self.method.step, t)
-        self.W = self.penalty.prox(self.W - step * np.outer(x, slope), step * self.alpha)
+        self.W = self.penalty.prox(self.W - step * G, step * self.alpha)
 
 
 class RDA:
@@ -70,8 +71,8 @@ class RDA:
             self.prior = np.full(shape, 1 / self.W.size) if penalty.prior is None else penalty.prior.reshape(shape)
             self.W = self.prior.copy()
 
-    def learn(self, t, x, slope):
-        self.G = self.G + np.outer(x, slope)
+    def learn(self, t, G):
+        self.G = self.G + G
         gamma, rho = self.method.gamma, self.method.rho
         if isinstance(self.penalty, gs.KL):
             used = self.prior > 0
@@ -109,18 +110,16 @@ class AdaGradFobos:
     def rescale(self, ratio):
         self.W = self.prox(self.W * ratio, np.zeros(len(self.W)))
 
-    def adapt(self, x, slope):
-        G = np.outer(x, slope)
+    def adapt(self, G):
         self.squares = self.squares + np.sum(G * G, axis=1)
         seen = self.squares > 0
         self.c[seen] = self.method.step / (self.largest[seen] * np.sqrt(self.squares[seen]))
-        return G
 
     def prox(self, V, steps):
         return np.vstack([p.prox(V[j : j + 1], s) for j, (p, s) in enumerate(zip(self.penalties, steps, strict=True))])
 
-    def learn(self, t, x, slope):
-        G = self.adapt(x, slope)
+    def learn(self, t, G):
+        self.adapt(G)
         self.W = self.prox(self.W - self.c[:, None] * G, self.c * self.alpha)
 
 
@@ -135,8 +134,9 @@ class AdaGradRDA(AdaGradFobos):
         if self.t:
             self.W = self.prox(-self.c[:, None] * self.G, self.c * self.t * self.alpha)
 
-    def learn(self, t, x, slope):
-        self.G, self.t = self.G + self.adapt(x, slope), t
+    def learn(self, t, G):
+        self.adapt(G)
+        self.G, self.t = self.G + G, t
         self.W = self.prox(-self.c[:, None] * self.G, self.c * t * self.alpha)
 
 
@@ -152,8 +152,7 @@ class FTRL(AdaGradFobos):
     def see(self, x):
         pass
 
-    def learn(self, t, x, slope):
-        G = np.outer(x, slope)
+    def learn(self, t, G):
         before = np.sqrt(self.squares)
         self.squares = self.squares + np.sum(G * G, axis=1)
         root = np.sqrt(self.squares)
@@ -172,9 +171,9 @@ class TruncatedGradient:
         self.a = np.ones((shape[0], 1)) if weights is None else weights[:, None]
         self.W = np.zeros(shape)
 
-    def learn(self, t, x, slope):
+    def learn(self, t, G):
         step, period = eta(self.method.step, t), self.method.period
-        V = self.W - step * np.outer(x, slope)
+        V = self.W - step * G
         if t % period == 0:
             V = np.where(np.abs(V) <= self.method.threshold, soft(V, period * step * self.alpha * self.a), V)
         self.W = V
@@ -212,9 +211,9 @@ class Subgradient:
             return p.l1_ratio * sign + (1 - p.l1_ratio) * self.a * directions
         raise NotImplementedError(type(p).__name__)
 
-    def learn(self, t, x, slope):
+    def learn(self, t, G):
         step = eta(self.method.step, t)
-        self.W = self.W - step * (np.outer(x, slope) + self.alpha * self.subgradient())
+        self.W = self.W - step * (G + self.alpha * self.subgradient())
 
 
 class Pegasos:
@@ -224,8 +223,8 @@ class Pegasos:
         self.method, self.alpha = method, alpha
         self.W = np.zeros(shape)
 
-    def learn(self, t, x, slope):
-        self.W = (1 - 1 / t) * self.W - np.outer(x, slope) / (self.alpha * t)
+    def learn(self, t, G):
+        self.W = (1 - 1 / t) * self.W - G / (self.alpha * t)
         norm, radius = np.linalg.norm(self.W), 1 / np.sqrt(self.alpha)
         if self.method.project and norm > radius:
             self.W = self.W * (radius / norm)
@@ -239,8 +238,8 @@ class ExponentiatedGradient:
         self.log = np.zeros((2, *shape))  # logarithms of W⁺ and W⁻, up to a constant a column
         self.W = np.zeros(shape)
 
-    def learn(self, t, x, slope):
-        step = eta(self.method.step, t) * np.outer(x, slope)
+    def learn(self, t, G):
+        step = eta(self.method.step, t) * G
         self.log = self.log + np.array([-step, step])
         both = np.exp(self.log - self.log.max(axis=(0, 1)))
         both = both * self.method.radius / both.sum(axis=(0, 1))
@@ -285,24 +284,49 @@ def loss_and_slope(loss, z, y):
     return float(np.sum(reference.loss_value(loss, z, y))), reference.loss_slope(loss, z, y)
 
 
-def run(method, penalty, alpha, loss, X, Y, sample_weight=None, *, outputs=1, fit_intercept=True, passes=1):
-    """Learn from the rows of the dense X in their order, with targets Y (n × targets); a weight scales the slope."""
+def run(
+    method,
+    penalty,
+    alpha,
+    loss,
+    X,
+    Y,
+    sample_weight=None,
+    *,
+    outputs=1,
+    fit_intercept=True,
+    passes=1,
+    batch_size=1,
+    **more,
+):
+    """Learn from the rows of the dense X in their order, with targets Y (n × targets); a weight scales the slope.
+
+    Every `batch_size` rows with a weight make a batch; at the end of a pass it may have fewer.
+    """
     X, Y = np.asarray(X, float), np.asarray(Y, float)
-    rule, intercept = rule_for(method, penalty, alpha, (X.shape[1], outputs)), Intercept(outputs, loss)
     weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
+    if isinstance(method, gs.StepFree):
+        import step_free_reference
+
+        how = {"outputs": outputs, "fit_intercept": fit_intercept, "passes": passes, "centred": 0} | more
+        return step_free_reference.run(method, penalty, alpha, loss, X, Y, weights, **how)
+    rule, intercept = rule_for(method, penalty, alpha, (X.shape[1], outputs)), Intercept(outputs, loss)
     total_W, total_b, total_loss, total_weight, t = np.zeros(rule.W.shape), np.zeros(outputs), 0.0, 0.0, 0
-    for x, y, weight in [*zip(X, Y, weights, strict=True)] * passes:
-        if weight == 0:
-            continue
+    rows = np.flatnonzero(weights)
+    for batch in [rows[i : i + batch_size] for i in range(0, len(rows), batch_size)] * passes:
         t += 1
         if hasattr(rule, "see"):
-            rule.see(x)
-        value, slope = loss_and_slope(loss, x @ rule.W + intercept.b, y)
-        total_loss += weight * value
-        total_weight += weight
-        rule.learn(t, x, weight * slope)
+            rule.see(np.abs(X[batch]).max(axis=0))
+        G, mean_slope = np.zeros(rule.W.shape), np.zeros(outputs)
+        for x, y, weight in zip(X[batch], Y[batch], weights[batch], strict=True):
+            value, slope = loss_and_slope(loss, x @ rule.W + intercept.b, y)
+            total_loss += weight * value
+            total_weight += weight
+            G += np.outer(x, weight * slope) / len(batch)
+            mean_slope += weight * slope / len(batch)
+        rule.learn(t, G)
         if fit_intercept:
-            intercept.learn(weight * slope)
+            intercept.learn(mean_slope)
         total_W += rule.W
         total_b += intercept.b
     rounds = max(t, 1)

@@ -29,6 +29,10 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "ftrl": {"method": gs.FTRL(0.1), "penalty": "l1"},
     "truncated gradient": {"method": gs.TruncatedGradient(0.5), "penalty": "l1"},
     "pegasos": {"method": gs.Pegasos(), "penalty": "l2_squared", "alpha": 0.1},
+    "step free": {"method": gs.StepFree(), "penalty": "l1"},
+    "step free, rows": {"method": gs.StepFree(), "penalty": "group_l2"},
+    "step free, box": {"method": gs.StepFree(), "penalty": gs.Box(-1.0, 1.0)},
+    "step free, centred": {"method": gs.StepFree(), "penalty": "l1", "center": True},
     "eg": {"method": gs.ExponentiatedGradient(1.0, 0.1), "penalty": "none"},
 }
 
@@ -52,6 +56,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "-1": all_numbers(-1.0),
     "1e15": first_number(1e15),
     "1e270": all_numbers(1e270),
+    "1e-40": first_number(1e-40),
     "nothing": lambda v: v[:0],
     "one more": lambda v: np.concatenate([v, [0.0]]),
     "reversed": lambda v: v[::-1].copy(),
@@ -200,8 +205,10 @@ CHECKPOINTED = {
     "fobos, simplex": ("--method", "fobos(step=0.5)", "--penalty", "simplex(1.0)", "--features", "6"),
     "fobos, l1": ("--method", "fobos(step=0.5)", "--alpha", "0.01"),
     "fobos, elastic net": ("--method", "fobos(step=0.5)", "--penalty", "elastic_net", "--alpha", "0.01"),
-    "adagrad": ("--alpha", "0.01"),
-    "path": ("--path", "4"),
+    "adagrad": ("--alpha", "0.01", "--method", "adagrad"),
+    "path": ("--path", "4", "--method", "adagrad"),
+    "step free": ("--alpha", "0.01", "--method", "step_free"),
+    "step free path": ("--path", "4"),
 }
 
 
@@ -241,6 +248,8 @@ def checkpoint_rows() -> list[Row]:
         "fobos, elastic net": ("slots", "lazy_product", "lazy_sum"),
         "adagrad": ("slots", "rounds"),
         "path": ("slots", "lane_losses"),
+        "step free": ("slots", "rounds", "squares", "bins", "damping", "base_sums", "slope_units", "slope_squares"),
+        "step free path": ("slots", "units", "lane_losses", "base_squares"),
     }
     must = Either((exits(1), exits(0)))
     rows = []

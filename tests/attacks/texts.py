@@ -88,7 +88,7 @@ SVMS: dict[str, tuple[Any, Any]] = {
     "no label": ("1:2 3:4\n", exits(1, "label")),
     "a feature below zero": ("1 -1:2\n0 1:1\n", exits(1, "feature")),
     "feature 2^31": ("1 2147483648:2\n0 1:1\n", exits(1, "large")),
-    "feature 2^31 - 2": ("1 2147483646:2\n0 1:1\n", exits(1, "max_features", "max-features")),
+    "feature 2^31 - 2": ("1 2147483646:2\n0 1:1\n", exits(1, "max-features")),
     "feature 1e30": (f"1 1{'0' * 30}:2\n0 1:1\n", exits(1, "large")),
     "a value of nan": ("1 1:nan\n0 1:1\n", exits(1, "finite")),
     "a value of inf": ("1 1:inf\n0 1:1\n", exits(1, "finite")),

@@ -42,6 +42,8 @@ METHODS = {
     "path of four": ["--path", "4", "--method", "ftrl"],
     "path, two passes": ["--path", "3", "--method", "fobos", "--passes", "2"],
     "path, several classes": ["--path", "3", "--classes", "0,1,2", "--method", "rda", "--penalty", "group_l2"],
+    "batches": ["--method", "fobos", "--alpha", "1e-5", "--batch-size", "70", "--passes", "2"],
+    "path, batches": ["--path", "3", "--batch-size", "33"],
     "two passes": ["--passes", "2", "--holdout", "0.1", "--alpha", "1e-5"],
 }
 
@@ -171,6 +173,7 @@ KILLED = {
 }
 if "GOSSAMER_KILLS" in os.environ:
     KILLED |= {name: (svmlight, settings) for name, settings in METHODS.items()}
+    KILLED["csv, shuffled"] = csv, ["--shuffle", "--seed", "3"]
 
 
 @pytest.mark.parametrize(("write", "extra"), KILLED.values(), ids=KILLED)

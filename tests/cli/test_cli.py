@@ -102,8 +102,9 @@ def test_settings(data, tmp_path, settings):
 def test_path(data, tmp_path, capsys):
     """The strength that is kept is that of the estimator that chooses by the same rule."""
     out = tmp_path / "m.gsm"
-    whole = gs.OnlineClassifierCV(alphas=8, shuffle=False).fit(*gs.read(data))
+    data.write_text(text(np.where(np.random.default_rng(3).random(len(X)) < 0.2, -LABELS, LABELS)))
     for select in ("best", "sparsest"):
+        whole = gs.OnlineClassifierCV(alphas=8, shuffle=False, select=select).fit(*gs.read(data))
         assert cli.main(["train", str(data), "-o", str(out), "--path", "8", "--select", select]) == 0
         assert "<- chosen" in capsys.readouterr().err
         made = gs.load(out)
@@ -353,7 +354,7 @@ WRONG = {
     "classes": (1, ["train", "DATA", "--classes", "1,2"], "label -1.0, which is not one of"),
     "not a model": (1, ["inspect", "DATA"], "this is not a file of gossamer"),
     "path": (2, ["train", "DATA", "--path", "4", "--penalty", "l1_ball"], "on a path"),
-    "max": (1, ["train", "DATA", "--max-features", "5"], "beyond max_features"),
+    "max": (1, ["train", "DATA", "--max-features", "5"], "beyond --max-features; raise that"),
     "features": (1, ["train", "DATA", "--features", "5"], "The number of features is 5"),
     "two roles": (2, ["train", "DATA", "--text", "a,b", "--ignore", "b"], "'b' is named by --text and by --ignore"),
     "a role and the target": (2, ["train", "DATA", "--target", "a", "--date", "a"], "by --date and by --target"),
@@ -378,6 +379,11 @@ SLIPS = {
     "with a value": (["train", "DATA", "--hold-out=0.1"], "there is no option --hold-out. Did you mean --holdout?"),
     "of another command": (["train", "DATA", "--proba"], "--proba is an option of gossamer predict."),
     "of none": (["inspect", "m.gsm", "--xyzzy"], "there is no option --xyzzy."),
+    "a word of scikit-learn": (
+        ["train", "DATA", "--max-iter", "5"],
+        "there is no option --max-iter. The number of passes",
+    ),
+    "-q of Vowpal Wabbit": (["train", "DATA", "-q", "ui"], "-q ui of Vowpal Wabbit is --interact u:i."),
     "an argument": (["inspect", "a.gsm", "b.gsm"], "'b.gsm' is one argument too many."),
     "a command": (["trian", "DATA"], "there is no command 'trian'. Did you mean train?"),
     "nothing": (["train"], "the following arguments are required: DATA"),

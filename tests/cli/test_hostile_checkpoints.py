@@ -303,7 +303,7 @@ sys.exit(arguments.main(sys.argv[2:]))
 """
 
 
-def test_standard_input_is_not_compared_and_that_is_said(tmp_path):
+def test_standard_input_is_compared_by_its_first_bytes_and_that_is_said(tmp_path):
     command = ["train", "-", "--format", "svmlight", "-o", "m.gsm", "-q", "--alpha", "1e-3"]
     resumed = [*command, "--checkpoint", "c", "--every", "1"]
 
@@ -317,9 +317,12 @@ def test_standard_input_is_not_compared_and_that_is_said(tmp_path):
     done = run(10**6, resumed, "1 1:1\n")
     assert done.returncode == 1
     assert b"is shorter than it was when the checkpoint was written" in done.stderr
+    done = run(10**6, resumed, "1 1:1\n" + DATA["a.svm"])
+    assert done.returncode == 1
+    assert b"Standard input begins with other data than when the checkpoint was written" in done.stderr
     done = run(10**6, resumed, DATA["a.svm"])
     assert done.returncode == 0
-    assert done.stderr.startswith(b"Standard input cannot be compared with what the run began with")
+    assert done.stderr.startswith(b"Standard input can be compared with what the run began with")
     assert len(done.stderr.splitlines()) == 1
     assert (tmp_path / "m.gsm").read_bytes() == expected
 

@@ -84,6 +84,13 @@ def coded(draw, i):
     return kind, f"{draw.gauss(0, 1):.2f}", int((kind in (1010, 31001)) ^ (draw.random() < 0.1))
 
 
+def nameless(draw, i):
+    """Codes whose columns have no names; in one of them the codes are small."""
+    codes = [draw.choice([1005, 1010, 20596]), draw.choice([320, 300, 216]), draw.choice([1722, 2299, 79])]
+    small = draw.randrange(4)
+    return *codes, small, draw.randrange(9), int((small in (1, 3)) ^ (draw.random() < 0.1))
+
+
 def noise(draw, i):
     return f"{draw.gauss(0, 1):.2f}", f"{draw.gauss(0, 1):.2f}", int(draw.random() < 0.3)
 
@@ -104,7 +111,18 @@ def measures(draw, i):
     return f"{a:.1f}", f"{b:.6f}", f"{500 + 0.1 * a - 8000 * b + draw.gauss(0, 2):.2f}"
 
 
+def decimal_comma(draw, i):
+    x = draw.gauss(0, 1)
+    return f"{x:.3f}".replace(".", ","), f"{3 * x + draw.gauss(0, 0.1):.2f}"
+
+
+def unnamed(draw, i):
+    x = draw.gauss(0, 1)
+    return i, f"{x:.3f}", int(x + draw.gauss(0, 1) > 0)
+
+
 PRICES = table("area,city,price", price)
+PIPES = PRICES.replace(",", "|")
 TRAIN = {  # the table, options, exit code, and what must be said
     "numbers": (PRICES, "--target price", 0, ["different numbers", "regression (--loss squared)"]),
     "numbers as classes": (
@@ -137,10 +155,14 @@ TRAIN = {  # the table, options, exit code, and what must be said
     "text": (table("review,verdict", review), "--target verdict", 0, ["review   text", "error"]),
     "dates": (table("day,sales", dated), "--target sales", 0, ["day     date", "2024-01-"]),
     "codes": (table("place_id,x,y", coded), "", 0, ["place_id  category", "codes with 4 levels"]),
+    "codes by their neighbours": (
+        table("C1,C14,C15,C18,rooms,y", nameless), "", 0,
+        ["C18     category", "4 levels, codes as C1", "rooms   number"],
+    ),
     "nothing to learn": (table("a,b,y", noise), "", 0, ["warning: nothing was learned: no feature has a weight"]),
     "a wrong name": (PRICES, "--target price --ignore ctiy", 1, ["no column 'ctiy'", "'city'"]),
     "a wrong target": (PRICES, "--target prize", 1, ["no column 'prize'", "'price'"]),
-    "no target": (PRICES, "", 1, ["which column is the target?", "--target", "area, city, price"]),
+    "no target": (PRICES, "", 1, ["which column is the target?", "--target price", "area, city, price"]),
     "one class": ("x,y\n" + "1,0\n2,0\n" * 50, "", 1, ["All labels are 0"]),
     "no rows": ("x,y\n", "", 1, ["no rows"]),
     "nothing at all": ("", "", 1, ["no rows"]),
@@ -149,6 +171,27 @@ TRAIN = {  # the table, options, exit code, and what must be said
     ),
     "semicolons": (PRICES.replace(",", ";"), "--target price", 0, ["city    category", "regression"]),
     "a byte order mark": ("\ufeff" + PRICES, "--target price", 0, ["area    number"]),
+    "a decimal comma": (
+        table("x;y", decimal_comma).replace(",", ";").replace(";", ",", 1), "", 1, ["first line names 2 columns"],
+    ),
+    "a decimal comma in the target": (
+        "x;y\n" + "1;2,5\n2;3,5\n3;4,25\n4;0,5\n5;1,0\n" * 9, "", 2,
+        ["'y' holds numbers that are written like '2,5'", "5 classes", "as in 1234.5", "--classes"],
+    ),
+    "money": (
+        PRICES[:-1].replace("\n", "\n$") + "\n", "--target price", 0,
+        ["column 'area' holds numbers that are written like '$", "and they are ignored", "as in 1234.5"],
+    ),
+    "an index without a name": (table(",x,y", unnamed), "", 0, ["ignore", "all different", "x       number"]),
+    "more cells than names": (
+        PRICES.replace("\n", ",\n").replace(",\n", "\n", 1), "--target price", 1,
+        ["the first row has 4 cells", "names 3 columns (area, city, price)", "--delimiter"],
+    ),
+    "no names": (
+        PRICES.split("\n", 1)[1].replace("Rome", "1").replace("Oslo", "2").replace("Lyon", "3"), "--target price", 1,
+        ["no column 'price'", "The first line holds numbers; if it is data: --no-header"],
+    ),
+    "bars": (PIPES, "--target price", 0, ["city    category", "regression"]),
     "units": (table("a,b,y", measures), "", 0, ["R² 0.9"]),
     "interactions": (table("a,b,kind", flower), "--target kind --category a --interact a:b", 0, ["a       category"]),
 }  # fmt: skip
@@ -170,7 +213,20 @@ def test_train(tmp_path, monkeypatch, capsys, text, options, code, words):
     assert (tmp_path / "data.gsm").exists() == (code == 0)
 
 
-GOOD = ["numbers", "counts", "two words", "three words", "text", "dates", "codes", "units"]
+@pytest.mark.parametrize("method", ["auto", "adagrad"])
+def test_numbers_are_standardised_unless_told_otherwise(tmp_path, monkeypatch, capsys, method):
+    for standardize in ("auto", "yes", "no"):
+        options = f"--method {method} --standardize {standardize} -o {standardize}.gsm"
+        assert trained(tmp_path, monkeypatch, *TRAIN["units"][:1], options) == 0
+    auto, yes, no = (gs.load(tmp_path / f"{name}.gsm").value for name in ("auto", "yes", "no"))
+    assert auto.tolist() == yes.tolist() != no.tolist()
+    (tmp_path / "words.csv").write_text("a,y\n" + "red,1\nblue,0\n" * 20, encoding="utf-8")
+    code = cli.main(["train", "words.csv", "--method", method, "--standardize", "yes"])
+    assert code == (2 if method == "adagrad" else 0)
+    assert method == "auto" or "--standardize yes is for tables with columns of numbers" in capsys.readouterr().err
+
+
+GOOD = ["numbers", "counts", "two words", "three words", "text", "dates", "codes", "codes by their neighbours", "units"]
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -205,6 +261,22 @@ def test_look_and_train_read_alike(tmp_path, monkeypatch, capsys, name):
         facts = json.loads(capsys.readouterr().out)
         assert facts["rows"] == len(text.splitlines()) - 1
         assert facts["target"]["loss"] in ("logistic", "multinomial", "poisson", "squared")
+
+
+def test_a_look_before_there_is_a_target(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text(PRICES)
+    assert cli.main(["look", "data.csv"]) == 0
+    shown = capsys.readouterr().out
+    for words in ("price   number", "target: none is named; name the column to learn by --target", "rows: 400, with "):
+        assert words in shown
+    assert cli.main(["look", "data.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["target"] is None
+    assert cli.main(["look", "data.csv", "--target", "prize"]) == 1
+    assert "Did you mean 'price'?" in capsys.readouterr().err
+    (tmp_path / "data.csv").write_text("x,y\n1,0\n2,\n3,1\n")
+    assert cli.main(["look", "data.csv"]) == 1  # a column of that name is the target, as for train
+    assert "the row has no label" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("width", [40, 60, 100, 200])

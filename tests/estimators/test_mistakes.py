@@ -219,3 +219,38 @@ def test_groups_by_column_names():
 def test_a_file_that_is_not_there(tmp_path):
     message = said(lambda: gs.load(tmp_path / "nosuch.gsm"))
     assert re.search(r"There is no file '.*nosuch\.gsm'.*gossamer\.save", message)
+
+
+def test_what_is_no_table_and_no_matrix():
+    words, cells = ["good", "bad"] * 12, np.array([["a", 1.0]] * N, object)
+    for call, wanted in (
+        (lambda: gs.OnlineClassifier().fit(words, Y), ["There is no file 'good'", "texts to learn from are a column"]),
+        (lambda: gs.OnlineClassifier().fit(pd.Series(words), Y), ["a single column is no table", "to_frame()"]),
+        (lambda: gs.BatchClassifier().fit({"word": words}, Y), ["X is a dict", "pandas.DataFrame(X)"]),
+        (lambda: gs.BatchClassifier().fit(cells, Y), ["row 0, column 0", "fit(frame, target"]),
+    ):
+        message = said(call)
+        for word in wanted:
+            assert word in message
+
+
+@pytest.mark.parametrize("make", REGRESSORS)
+def test_a_target_that_is_missing_is_named(make):
+    y = np.arange(N) / 2
+    y[5] = np.nan
+    message = said(lambda: make().fit(X, y))
+    assert "y[5] is nan" in message
+    assert "Leave out the rows" in message
+
+
+def test_errors_of_python_name_options_of_python(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n" + "1,x,2.5\n" * 12 + "many,x,2.5\n")
+    for call, wanted in (
+        (lambda: gs.OnlineRegressor().fit(path), "target='c'"),
+        (lambda: gs.OnlineRegressor().fit(path, target="c"), "roles={'a': 'category'}"),
+        (lambda: gs.OnlineRegressor().fit(path, target="c"), "on_error='skip'"),
+    ):
+        message = said(call)
+        assert wanted in message
+        assert "--" not in message

@@ -143,6 +143,7 @@ def test_the_loss_of_the_empty_model_is_that_of_the_offset(entry):
 def test_one_call_is_many_and_dense_is_sparse(method):
     penalty = {"pegasos": "l2_squared", "pegasos, no projection": "l2_squared", "eg": "none"}.get(method, "l1")
     settings = {"penalty": penalty, "alpha": 0.01, "method": METHODS[method], "shuffle": False}
+    settings["center"] = METHODS[method].centres
     whole = gs.OnlineClassifier(**settings).fit(X, TWO, offset=OFFSET)
     parts = gs.OnlineClassifier(**settings)
     for begin in range(0, N, 17):
@@ -173,9 +174,10 @@ def test_rows_that_decide_on_the_step_are_kept_with_their_offsets():
 @pytest.mark.parametrize("method", WITH_LANES)
 def test_a_strength_of_a_path_learns_as_alone(method):
     alphas = [0.1, 0.01, 0.0]
-    path = gs.OnlineClassifierCV(alphas, method=WITH_LANES[method], shuffle=False).fit(X, TWO, offset=OFFSET)
+    how = {"method": WITH_LANES[method], "select": "sparsest", "shuffle": False}
+    path = gs.OnlineClassifierCV(alphas, **how).fit(X, TWO, offset=OFFSET)
     for alpha, coef in zip(alphas, path.coef_path_, strict=True):
-        alone = gs.OnlineClassifier(alpha=alpha, method=WITH_LANES[method], shuffle=False).fit(X, TWO, offset=OFFSET)
+        alone = gs.OnlineClassifier(alpha=alpha, **how).fit(X, TWO, offset=OFFSET)
         assert_allclose(coef.toarray(), alone.coef_, rtol=1e-6, atol=1e-9)
 
 

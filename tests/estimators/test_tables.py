@@ -14,6 +14,7 @@ pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
+dataset = pytest.importorskip("pyarrow.dataset")
 
 RNG = np.random.default_rng(1)
 N = 300
@@ -94,6 +95,8 @@ def forms(tmp_path_factory):
         "csv": lambda: folder / "table.csv",
         "parquet": lambda: str(folder / "table.parquet"),
         "arrow reader": lambda: table.to_reader(max_chunksize=50),
+        "arrow data set": lambda: dataset.dataset(folder / "table.parquet"),
+        "arrow scanner": lambda: dataset.dataset(folder / "table.parquet").scanner(batch_size=30),
     }
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
@@ -102,7 +105,7 @@ def forms(tmp_path_factory):
     return made
 
 
-ONCE = ("arrow reader",)  # forms that cannot be read twice
+ONCE = ("arrow reader", "arrow scanner")  # forms that cannot be read twice
 
 
 @pytest.mark.parametrize("case", ALL, ids=", ".join)
@@ -336,3 +339,35 @@ def test_validation_of_boosting_is_a_table_too():
     apart = train.drop(columns=["price", "dear"]), rest.drop(columns=["price", "dear"])
     again = gs.BoostingClassifier(alpha=1e-2).fit(apart[0], train.dear, validation=(apart[1], rest.dear))
     assert again.history_[-1].validation_loss == fitted.history_[-1].validation_loss
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=lambda library: library.__name__)
+def test_a_raw_file_by_a_library_is_the_file(library, tmp_path):
+    # A word for missing values that the library does not know makes strings of all numbers of the column.
+    rows = [
+        f"{x},{'?' if x % 7 == 0 else x * x % 11},{'-' if x % 5 == 0 else x / 8},c{x % 4},{x % 9}\n" for x in range(200)
+    ]
+    (tmp_path / "raw.csv").write_text("y,whole,real,code,other\n" + "".join(rows), encoding="utf-8")
+    frame = library.read_csv(tmp_path / "raw.csv")
+    fitted = [gs.BatchRegressor(alpha=0.1).fit(data, target="y") for data in (frame, tmp_path / "raw.csv")]
+    for one, other in zip(*map(learned, fitted), strict=True):
+        assert_array_equal(one, other)
+    assert {"whole", "real"} <= set(fitted[0].feature_names_in_)
+
+
+def test_strings_that_are_all_numbers_are_categories():
+    frame = pd.DataFrame({"code": ["8001", "8002", "4057"] * 20, "y": [1.0, 2.0, 4.5] * 20})
+    assert set(gs.BatchRegressor(alpha=0.01).fit(frame, target="y").nonzero_features_) <= {
+        "code=8001",
+        "code=8002",
+        "code=4057",
+    }
+
+
+@pytest.mark.filterwarnings("ignore:Arrow output on a DB-API result")  # DuckDB says that a relation is cheaper
+def test_a_query_that_a_connection_has_executed_is_a_table():
+    connection = pytest.importorskip("duckdb").connect()
+    query = connection.execute("select a::double as a, 'c' || a % 3 as c, 2.0 * a as y from range(100) t(a)")
+    fitted = gs.OnlineRegressor().fit(query, target="y")
+    assert "a" in fitted.nonzero_features_
+    assert fitted.predict(connection.execute("select 1.0::double as a, 'c1' as c")).shape == (1,)

@@ -76,6 +76,7 @@ def load_model(data: bytes) -> object:
     return made
 
 
+THREE = {"strategy": ManyStrengths(3)}
 PROBLEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "fobos, l1": ("svm", {"method": gs.Fobos(0.5), "penalty": gs.L1(), "features": 5}),
     "fobos, elastic net, averaged": ("svm", {"method": gs.Fobos(0.5), "penalty": gs.ElasticNet(), "average": True}),
@@ -86,6 +87,14 @@ PROBLEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ftrl": ("csv", {"method": gs.FTRL(), "penalty": gs.L1()}),
     "truncated gradient": ("svm", {"method": gs.TruncatedGradient(0.5), "penalty": gs.L1()}),
     "eg": ("svm", {"method": gs.ExponentiatedGradient(1.0, 0.1), "penalty": gs.NoPenalty(), "features": 5}),
+    "step free": ("svm", {"method": gs.StepFree(), "penalty": gs.L1(), "features": 5}),
+    "step free, box": ("svm", {"method": gs.StepFree(), "penalty": gs.Box(-1.0, 1.0), "features": 5}),
+    "step free, centred": ("csv", {"method": gs.StepFree(), "penalty": gs.GroupL2(), "center": "auto"}),
+    "step free, numbers": (
+        "csv",
+        {"method": gs.StepFree(), "penalty": gs.L1(), "center": "auto", "loss": gs.Squared()} | THREE,
+    ),
+    "step free path": ("svm", {"method": gs.StepFree(), "penalty": gs.L1(), "features": 5} | THREE),
     "path": ("svm", {"method": gs.AdaGrad(), "penalty": gs.L1(), "strategy": ManyStrengths(3), "features": 5}),
 }
 TEXTS = {

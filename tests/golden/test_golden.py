@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from golden import batch, online, stored
+from gossamer.methods import METHODS
 from gossamer.penalties import PENALTIES
 
 WEIGHTS, REFUSALS, OBJECTIVES = stored.weights(), stored.refusals(), stored.objectives()
@@ -23,7 +24,7 @@ def test_weights_stay(name):
 
 def without_new_names(words, expected):
     """Return a sentence without the parts that were added since to a list of names in it."""
-    for name in PENALTIES:
+    for name in (*PENALTIES, *METHODS):
         if f"'{name}'" not in expected:
             words = words.replace(f", '{name}'", "").replace(f"'{name}', ", "")
     return words

@@ -73,7 +73,7 @@ def test_a_value_of_a_column_is_not_a_column(tmp_path, one_hot):
 def test_categories_in_a_long_table(tmp_path, engine, one_hot):
     made = columns_model(tmp_path, with_categories=True, one_hot=one_hot)
     (block,) = made.blocks(str(tmp_path / "a.csv"))
-    _, model = made._opened(str(tmp_path / "a.csv"), {})
+    _, model = made.opened(str(tmp_path / "a.csv"), {})
     assert model.features.tolist() == made.features.tolist() or one_hot
     place = dict(zip(made.names, made.features.tolist(), strict=True))
     frame = pd.read_csv(tmp_path / "a.csv")

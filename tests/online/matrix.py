@@ -7,6 +7,7 @@ from catalogue import PENALTIES, by_name
 from online.problems import ALPHA
 
 METHODS = {
+    "step free": gs.StepFree(),
     "fobos": gs.Fobos(step=0.5),
     "rda": gs.RDA(gamma=2.0),
     "adagrad rda": gs.AdaGrad(step=0.4),
@@ -73,7 +74,7 @@ REFUSED = {
     "fobos": {},
     "rda": {},
     **dict.fromkeys(
-        ("adagrad rda", "adagrad fobos", "ftrl"),
+        ("step free", "adagrad rda", "adagrad fobos", "ftrl"),
         dict.fromkeys([name for name in COUPLED if name != "box, one a feature"], "sum over features"),
     ),
     "truncated gradient": dict.fromkeys(all_but(*L1_OR_NONE), "rule for ℓ1"),
@@ -84,6 +85,8 @@ REFUSED = {
     "eg": dict.fromkeys(all_but("none"), "radius bounds"),
 }
 ALLOWED = [(method, name) for method in METHODS for name in EVERY_ENTRY if name not in REFUSED[method]]
+AVERAGED = [pair for pair in ALLOWED if pair[0] != "step free"]  # its weights have no average in closed form
+LAST_OR_AVERAGE = [*[(*pair, False) for pair in ALLOWED], *[(*pair, True) for pair in AVERAGED]]
 
 
 def penalty_for(name, outputs):

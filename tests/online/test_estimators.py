@@ -358,16 +358,16 @@ def test_data_frames(library):
 @pytest.mark.parametrize(
     ("penalty", "expected"),
     [
-        ("l1", gs.AdaGrad),
-        ("elastic_net", gs.AdaGrad),
-        ("group_l2", gs.AdaGrad),
-        (gs.L1(weights=np.ones(D)), gs.AdaGrad),
+        ("l1", gs.StepFree),
+        ("elastic_net", gs.StepFree),
+        ("group_l2", gs.StepFree),
+        (gs.L1(weights=np.ones(D)), gs.StepFree),
         ("l2_norm", gs.Fobos),
         ("l1_ball", gs.Fobos),
         (gs.L1Ball(weights=np.ones(D)), gs.Fobos),
         (gs.GroupL2(groups=np.arange(D) // 2, weights=np.ones(D // 2)), gs.Fobos),
         (gs.GroupL2(groups=np.arange(D) // 2), gs.Fobos),
-        ("none", gs.AdaGrad),
+        ("none", gs.StepFree),
     ],
     ids=str,
 )

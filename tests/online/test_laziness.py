@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 import gossamer as gs
-from online.matrix import ALLOWED, CONSTRAINTS, COUPLED, EVERY_ENTRY, METHODS, REFUSED, alpha_for, penalty_for
+from online.matrix import ALLOWED, AVERAGED, CONSTRAINTS, COUPLED, EVERY_ENTRY, METHODS, REFUSED, alpha_for, penalty_for
+from online.paths import path_of
 from online.problems import (
     ALPHA,
     LOGISTIC,
@@ -43,8 +44,51 @@ def test_lazy_is_eager(method, name, problem):
     assert_is_the_twin(model, problem.twin(METHODS[method], penalty, X, alpha))
 
 
+@over("problem", [*PROBLEMS.values()])
+@pytest.mark.parametrize("name", [name for method, name in ALLOWED if method == "step free"])
+def test_centred_is_eager(name, problem):
+    """Of the rule without a step: every row has all features, zero or not."""
+    method, penalty = METHODS["step free"], penalty_for(name, problem.outputs)
+    model = problem.teach(problem.model(method, penalty), X)
+    assert_is_the_twin(model, problem.twin(method, penalty, X, centred=X.shape[1]))
+    same = problem.teach(problem.model(method, penalty, center=True), sp.csr_array(X))
+    np.testing.assert_array_equal(same.coef_, model.coef_)
+    np.testing.assert_array_equal(same.intercept_, model.intercept_)
+
+
+@over("problem", [problem for problem in PROBLEMS.values() if problem.estimator is gs.OnlineClassifier])
+@pytest.mark.parametrize("name", ["l1", "l1, weights", "elastic net"])
+def test_the_sparsest_is_eager(name, problem):
+    method, penalty = METHODS["step free"], penalty_for(name, problem.outputs)
+    random = np.random.default_rng(8)
+    data = random.normal(size=(400, 6)) * (random.random((400, 6)) < 0.3)
+    problem = next(p for p in problems(data) if p.name == problem.name)
+    plain, cut = (
+        problem.teach(problem.model(method, penalty, 1e-3, select=s), sp.csr_array(data)) for s in ("best", "sparsest")
+    )
+    twin = problem.twin(method, penalty, data, 1e-3, sparsest=True)
+    assert_same_weights(weights(cut), twin.weights, 1e-3)
+    assert_same_numbers(cut.progressive_loss_, twin.progressive_loss, 2e-3)  # rounding may cut a weight a round earlier
+    assert np.count_nonzero(cut.coef_) <= np.count_nonzero(plain.coef_)
+    if name == "elastic net":
+        np.testing.assert_array_equal(cut.coef_, plain.coef_)  # the cut is for the ℓ1 norm
+    several = path_of(problem.estimator)([0.1, 1e-3], problem.loss, penalty, method)
+    problem.teach(several, sp.csr_array(data))
+    assert_same_weights(weights(several.at(1e-3)), weights(cut), 1e-3)
+
+
+def test_the_sparsest_has_fewer_weights():
+    random = np.random.default_rng(1)
+    data = sp.csr_array(random.normal(size=(3000, 300)) * (random.random((3000, 300)) < 0.05))
+    y = (data @ np.where(np.arange(300) < 30, 1.0, 0.0) + random.normal(size=3000) > 0).astype(int)
+    best, sparsest = (gs.OnlineClassifier(select=select, shuffle=False).fit(data, y) for select in ("best", "sparsest"))
+    assert np.count_nonzero(sparsest.coef_) < 0.85 * np.count_nonzero(best.coef_)
+    assert sparsest.coef_[0, :30].all()
+    assert sparsest.score(data, y) > best.score(data, y) - 0.01
+
+
 @over("problem", ONE_AND_THREE)
-@pytest.mark.parametrize(("method", "name"), ALLOWED)
+@pytest.mark.parametrize(("method", "name"), AVERAGED)
 def test_the_average_is_the_mean_of_the_iterates(method, name, problem):
     penalty, alpha = penalty_for(name, problem.outputs), alpha_for(method)
     model = problem.model(METHODS[method], penalty, alpha, average=True)

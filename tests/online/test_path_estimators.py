@@ -10,14 +10,15 @@ from sklearn.base import clone
 
 import gossamer as gs
 from gossamer import methods
-from gossamer.online import strategies
+from gossamer.online import step_search
 from gossamer.sources.rows import Rows, csr_arrays
 from online.paths import ALPHAS, METHODS, SPARSE, X
 from online.problems import LOGISTIC, MULTINOMIAL, features
 
 
-def test_outputs_of_the_path():
-    path = gs.OnlineClassifierCV(4, penalty="group_l2").fit(X, MULTINOMIAL.y)
+@pytest.mark.parametrize("seed", range(20))
+def test_outputs_of_the_path(seed):
+    path = gs.OnlineClassifierCV(4, penalty="group_l2", random_state=seed).fit(X, MULTINOMIAL.y)
     assert len(path.coef_path_) == 4
     assert path.coef_path_[0].shape == path.coef_.shape == (3, X.shape[1])
     lane = list(path.alphas_).index(path.alpha_)
@@ -101,6 +102,8 @@ def test_nothing_is_there_before_fit():
         ({"alphas": True}, "whole number or a sequence"),
         ({"alphas": "many"}, "whole number or a sequence"),
         ({"select": "worst"}, "'best' or 'sparsest'"),
+        ({"alpha_min_ratio": 1.0}, "alpha_min_ratio must be"),
+        ({"alpha_min_ratio": 0}, "alpha_min_ratio must be"),
         ({"max_nonzeros": -1}, "0 or more"),
         ({"max_nonzeros": 2.5}, "0 or more"),
         ({"method": "pegasos", "penalty": "l2_squared"}, "Pegasos cannot handle L2Squared: on a path"),
@@ -144,13 +147,13 @@ def test_the_search_is_that_of_one_strength():
     rows = Rows(*csr_arrays(SPARSE), LOGISTIC.coded, None)[:32]
     for alpha, step in zip(path.alphas_, path.path_step_, strict=True):
         setup = replace(trainer.setup, alpha=float(alpha))
-        assert step == strategies.choose_step(
+        assert step == step_search.choose_step(
             trainer.method, trainer.penalty, setup, trainer.targets.loss, trainer.loss_call, rows
         )
 
 
 def test_an_error_in_the_search_for_steps_leaves_the_estimator_as_it_was(monkeypatch):
-    path = gs.OnlineClassifierCV(4, n_jobs=2, random_state=0).fit(X, LOGISTIC.y)
+    path = gs.OnlineClassifierCV(4, method="adagrad", n_jobs=2, random_state=0).fit(X, LOGISTIC.y)
     before, make = dict(vars(path)), methods.Method.make_lanes
 
     def failing(method, penalty, setup, lanes, *rest):

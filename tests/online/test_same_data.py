@@ -11,13 +11,12 @@ from numpy.testing import assert_array_equal
 
 import gossamer as gs
 from catalogue import by_name
-from online.matrix import ALLOWED, METHODS, REFUSED, alpha_for, penalty_for
-from online.problems import LOGISTIC, ONE_AND_THREE, N, X, assert_is_the_twin, assert_same_model, over
+from online.matrix import LAST_OR_AVERAGE, METHODS, REFUSED, alpha_for, penalty_for
+from online.problems import LOGISTIC, ONE_AND_THREE, PROBLEMS, N, X, assert_is_the_twin, assert_same_model, over
 
 
 @over("problem", ONE_AND_THREE)
-@pytest.mark.parametrize("average", [False, True], ids=["last", "average"])
-@pytest.mark.parametrize(("method", "name"), ALLOWED)
+@pytest.mark.parametrize(("method", "name", "average"), LAST_OR_AVERAGE)
 def test_cutting_the_data_and_saving_in_between_changes_nothing(method, name, average, problem):
     random = np.random.default_rng(3)
     sample_weight = random.integers(0, 3, N).astype(float)
@@ -47,7 +46,7 @@ def test_fit_without_shuffling_is_partial_fit(method, problem):
     assert fitted.progressive_loss_ == taught.progressive_loss_
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "step free"])  # it knows rows seen before
 def test_two_passes_are_two_calls(method):
     penalty = next(name for name in ("l1", "none", "l2 squared") if name not in REFUSED[method])
     settings = {"penalty": by_name(penalty).penalty, "alpha": alpha_for(method)}
@@ -97,17 +96,20 @@ STORAGE = {
 
 
 @pytest.mark.parametrize("form", STORAGE)
-@pytest.mark.parametrize("method", ["fobos", "rda", "adagrad rda"])
+@pytest.mark.parametrize(
+    ("method", "center"),
+    [("step free", False), ("step free", True), *[(name, "auto") for name in ("fobos", "rda", "adagrad rda")]],
+)
 @over("problem", ONE_AND_THREE)
-def test_storage_changes_nothing(form, method, problem):
+def test_storage_changes_nothing(form, method, problem, center):
     data = single_valued(X)
     stored = STORAGE[form](data)
     if form == "read-only":
         for array in (stored.data, stored.indices, stored.indptr):
             array.flags.writeable = False
-    dense = problem.teach(problem.model(METHODS[method], "l1"), data)
+    dense = problem.teach(problem.model(METHODS[method], "l1", center=center), data)
     for calls in (1, 2):  # the second call may take a short cut through the checks
-        model = problem.model(METHODS[method], "l1")
+        model = problem.model(METHODS[method], "l1", center=center)
         if calls == 1:
             problem.teach(model, stored)
         else:
@@ -138,7 +140,7 @@ def test_unsorted_and_duplicate_indices_add_up(method):
 def test_an_example_without_weight_changes_nothing(method, step):
     name = next(n for n in ("l1", "none", "l2 squared") if n not in REFUSED[method])
     chosen = METHODS[method]
-    if step == "auto" and not method.startswith("pegasos"):
+    if step == "auto" and not method.startswith(("pegasos", "step free")):
         chosen = replace(chosen, **({"gamma": "auto"} if method == "rda" else {"step": "auto"}))
     settings = {"penalty": by_name(name).penalty, "alpha": alpha_for(method)}
     keep = np.arange(N) % 3 != 1
@@ -160,12 +162,14 @@ def test_a_weight_scales_the_gradient(method, problem):
     sample_weight = np.random.default_rng(5).integers(0, 4, N).astype(float)
     penalty, alpha = penalty_for(name, problem.outputs), alpha_for(method)
     model = problem.teach(problem.model(METHODS[method], penalty, alpha), X, sample_weight=sample_weight)
-    assert_is_the_twin(model, problem.twin(METHODS[method], penalty, X, alpha, sample_weight))
+    centred = X.shape[1] if METHODS[method].centres else 0
+    assert_is_the_twin(model, problem.twin(METHODS[method], penalty, X, alpha, sample_weight, centred=centred))
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
-@over("problem", ONE_AND_THREE)
-def test_without_an_intercept(problem, fit_intercept):
-    model = problem.teach(problem.model(gs.Fobos(step=0.5), "l1", fit_intercept=fit_intercept), X)
-    assert_is_the_twin(model, problem.twin(gs.Fobos(step=0.5), gs.L1(), X, fit_intercept=fit_intercept))
+@pytest.mark.parametrize("method", [gs.Fobos(step=0.5), gs.StepFree()], ids=["fobos", "step free"])
+@over("problem", [*ONE_AND_THREE, PROBLEMS["squared"], PROBLEMS["poisson"]])
+def test_without_an_intercept(problem, fit_intercept, method):
+    model = problem.teach(problem.model(method, "l1", fit_intercept=fit_intercept), sp.csr_array(X))
+    assert_is_the_twin(model, problem.twin(method, gs.L1(), X, fit_intercept=fit_intercept))
     assert model.intercept_.any() == fit_intercept

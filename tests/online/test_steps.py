@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 import gossamer as gs
-from gossamer.online import strategies
+from gossamer.online import step_search
 from online.matrix import penalty_for
 from online.problems import LOGISTIC, ONE_AND_THREE, N, X, assert_is_the_twin, assert_same_weights, over, weights
 
@@ -92,7 +92,7 @@ def assert_equal_models(one, other):
 @pytest.mark.parametrize("average", [False, True], ids=["last", "average"])
 @pytest.mark.parametrize("case", AUTO)
 def test_the_automatic_step_does_not_depend_on_the_calls(case, average, monkeypatch):
-    monkeypatch.setattr(strategies, "PREFIX", 64)
+    monkeypatch.setattr(step_search, "PREFIX", 64)
     X, y = stream(150)
     rows = auto_model(case, average)
     marks = [1, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 66, 127, 128, 129, 150]
@@ -107,7 +107,7 @@ def test_the_automatic_step_does_not_depend_on_the_calls(case, average, monkeypa
 
 @pytest.mark.parametrize("case", ["adagrad", "fobos", "fobos, theory", "rda"])
 @pytest.mark.parametrize(
-    "n", [strategies.PREFIX - 1, strategies.PREFIX, strategies.PREFIX + 1, strategies.PREFIX + 500]
+    "n", [step_search.PREFIX - 1, step_search.PREFIX, step_search.PREFIX + 1, step_search.PREFIX + 500]
 )
 def test_the_automatic_step_around_the_end_of_the_prefix(case, n):
     X, y = stream(n)
@@ -116,14 +116,13 @@ def test_the_automatic_step_around_the_end_of_the_prefix(case, n):
     whole = learned(auto_model(case), X, y, [0, n], weight)
     cuts = np.sort(random.choice(np.arange(1, n), 20, replace=False))
     assert_equal_models(learned(auto_model(case), X, y, [0, *cuts, n], weight), whole)
-    near = (
-        [0, 1000, *range(strategies.PREFIX - 20, n, 1), n] if n <= strategies.PREFIX + 1 else [0, strategies.PREFIX, n]
-    )
+    prefix = step_search.PREFIX
+    near = [0, 1000, *range(prefix - 20, n, 1), n] if n <= prefix + 1 else [0, prefix, n]
     assert_equal_models(learned(auto_model(case), X, y, near, weight), whole)
 
 
 def test_the_automatic_step_row_by_row_through_the_whole_prefix():
-    X, y = stream(strategies.PREFIX + 3)
+    X, y = stream(step_search.PREFIX + 3)
     n = len(y)
     assert_equal_models(
         learned(auto_model("adagrad"), X, y, range(n + 1)), learned(auto_model("adagrad"), X, y, [0, n])

@@ -9,6 +9,7 @@ With the units of y or X or the weights of all rows times c, this is how setting
     FTRL                 η c, β c, α c            η / c, β c, α c        β c, α c
     truncated gradient   α c, θ c                 η / c², α c, θ / c     η / c, α c
     subgradient          α c                      η / c², α c            η / c, α c
+    step free            α c                      nothing                α c
     Pegasos (ℓ2²)        nothing (no projection)  α c²                   (its steps come from α)
     EG                   η / c, r c               η / c, r / c           η / c
     the answer           W c, b c                 W / c, b               W
@@ -16,11 +17,13 @@ With the units of y or X or the weights of all rows times c, this is how setting
 α is that of a norm; that of ℓ2² changes by one factor c less where W grows by c, and by one more where W falls by c.
 The radius of a ball changes as W does. With step="auto" the step follows by itself, and so do the strengths of a path.
 
-Adding a constant to y is no such law online: the intercept starts at zero and has to walk to it.
+Adding a constant to y, or to a column, changes nothing but the intercept of the rule without a step, which centres
+them, up to rounding. With the other methods it is no such law: the intercept starts at zero and has to walk to it.
 """
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 import gossamer as gs
@@ -43,6 +46,7 @@ def adagrad(form):
 # The method, then what c does to its settings and to α: for y, for X and for weights; None where there is no such law.
 SAME = {}
 METHODS = {
+    "step free": (gs.StepFree, lambda c: ({}, c), lambda c: ({}, 1), lambda c: ({}, c)),
     "fobos": (fobos, lambda c: ({}, c), lambda c: ({"eta": 0.5 / c**2}, c), lambda c: ({"eta": 0.5 / c}, c)),
     "rda": (
         lambda gamma=2.0: gs.RDA(gamma),
@@ -91,7 +95,6 @@ AUTO = {
     "rda": gs.RDA(),
     "adagrad rda": gs.AdaGrad(),
     "adagrad fobos": gs.AdaGrad(form="fobos"),
-    "auto": "auto",
 }
 
 
@@ -104,8 +107,9 @@ def penalty_of(name):
     return "none" if name == "eg" else "l1"
 
 
-@pytest.mark.parametrize("average", [False, True], ids=["last", "average"])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    ("name", "average"), [(name, a) for name in METHODS for a in (False, True)[: 1 + (name != "step free")]]
+)
 def test_units_of_y(name, average):
     make, change, _, _ = METHODS[name]
     one = fitted(gs.OnlineRegressor, X, Y, make(), ALPHA, penalty_of(name), average=average)
@@ -154,6 +158,80 @@ def test_adagrad_is_free_of_the_units_of_each_feature(form):
     assert_array_equal(other.intercept_, one.intercept_)
 
 
+FREE = {"method": "step_free", "shuffle": False, "max_passes": 2}
+TASKS = [(gs.OnlineRegressor, loss) for loss in ("squared", "huber", "quantile", "poisson", "gamma")]
+TASKS += [(gs.OnlineClassifier, loss) for loss in ("logistic", "hinge", "squared_hinge")]
+
+
+def targets_for(estimator, loss):
+    if estimator is gs.OnlineClassifier:
+        return (np.median(Y) < Y).astype(int)
+    return np.exp(Y) if loss in ("poisson", "gamma") else Y
+
+
+@pytest.mark.parametrize(("estimator", "loss"), TASKS)
+@pytest.mark.parametrize("center", [True, False])
+def test_the_rule_without_a_step_is_free_of_the_units_of_each_feature(estimator, loss, center):
+    y, units = targets_for(estimator, loss), np.array([4.0**k for k in (-13, 5, 0, 13, -2, 7)])
+    one = estimator(loss, center=center, alpha=0.01, **FREE).fit(X, y)
+    same = estimator(loss, center=center, alpha=0.01, **FREE).fit(X * units, y)
+    assert_array_equal(same.coef_, one.coef_ / units)
+    assert_array_equal(same.intercept_, one.intercept_)
+    other = estimator(loss, center=center, alpha=0.01, **FREE).fit(X * 3.7e5 * units, y)  # no power of two: rounding
+    scores, others = X @ one.coef_.ravel(), (X * 3.7e5 * units) @ other.coef_.ravel()
+    np.testing.assert_allclose(others, scores, rtol=1e-3, atol=1e-4 * np.abs(scores).max())
+    assert one.coef_.any()
+
+
+@pytest.mark.parametrize(("estimator", "loss"), TASKS)
+def test_the_rule_without_a_step_is_free_of_the_origin_of_centred_features(estimator, loss):
+    y = targets_for(estimator, loss)
+    one = estimator(loss, alpha=0.01, **FREE).fit(X, y)
+    shift = np.array([1e3, -50.0, 0.0, 7.0, 1e4, 1.0])
+    other = estimator(loss, alpha=0.01, **FREE).fit(X + shift, y)
+    scores = X @ one.coef_.ravel() + one.intercept_
+    others = (X + shift) @ other.coef_.ravel() + other.intercept_
+    np.testing.assert_allclose(others, scores, rtol=1e-3, atol=1e-3 * np.abs(scores).max())
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "quantile", "epsilon_insensitive"])
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e8])
+def test_the_rule_without_a_step_is_free_of_the_origin_of_y(loss, offset):
+    for data in (X, sp.csr_array(X)):
+        one = gs.OnlineRegressor(loss, alpha=0.01, **FREE).fit(data, Y)
+        other = gs.OnlineRegressor(loss, alpha=0.01, **FREE).fit(data, Y + offset)
+        rounding = 1e-3 + 1e-13 * offset
+        np.testing.assert_allclose(other.coef_, one.coef_, atol=rounding * np.abs(one.coef_).max(), rtol=rounding)
+        np.testing.assert_allclose(other.intercept_ - offset, one.intercept_, atol=rounding * np.ptp(Y))
+
+
+TINY = [
+    *((gs.OnlineRegressor, loss) for loss in ("squared", "huber")),
+    *TASKS[-3:],
+    (gs.OnlineClassifier, "multinomial"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "loss"), TINY)
+@pytest.mark.parametrize("form", ["centred", "sparse", "path"])
+def test_a_first_value_that_is_rounding_gives_a_feature_no_unit(estimator, loss, form):
+    random = np.random.default_rng(0)
+    dense = random.normal(size=(300, 4))
+    z = dense @ np.array([2.0, -1.0, 0.0, 0.0])
+    y = z if estimator is gs.OnlineRegressor else np.digitize(z, [-1, 1]) if loss == "multinomial" else z > 0
+    make = {gs.OnlineRegressor: gs.OnlineRegressorCV, gs.OnlineClassifier: gs.OnlineClassifierCV}[estimator]
+    for tiny in (1e-20, 1e-35):
+        dense[:3, 0] = tiny
+        rows = dense if form == "centred" else sp.csr_array(dense)
+        model = (make if form == "path" else estimator)(
+            loss="logistic" if loss == "multinomial" else loss, shuffle=False, center=form == "centred"
+        )
+        trainer = model.fit(rows, y)._trainer
+        assert model.score(rows, y) > 0.8, tiny
+        for name, numbers in trainer.learner.state().items():
+            assert np.isfinite(numbers).all(), (tiny, name)
+
+
 @pytest.mark.parametrize("project", [True, False])
 def test_units_of_pegasos(project):
     for c in UNITS:
@@ -189,6 +267,19 @@ def test_a_chosen_step_follows_the_units(name):
         of_y = fitted(gs.OnlineRegressor, X, c * Y, AUTO[name], c * ALPHA)
         of_x = fitted(gs.OnlineRegressor, c * X, Y, AUTO[name], c * ALPHA)
         assert_array_equal(of_y.coef_, c * one.coef_)
+        assert_array_equal(of_x.coef_, one.coef_ / c)
+    assert one.coef_.any()
+
+
+@pytest.mark.parametrize("select", ["best", "sparsest"])
+def test_a_path_of_the_rule_without_a_step_follows_the_units(select):
+    one = gs.OnlineRegressorCV(5, shuffle=False, select=select).fit(X, Y)
+    for c in UNITS:
+        of_y = gs.OnlineRegressorCV(5, shuffle=False, select=select).fit(X, c * Y)
+        of_x = gs.OnlineRegressorCV(5, shuffle=False, select=select).fit(c * X, Y)
+        assert_array_equal(of_y.alphas_, c * one.alphas_)
+        assert_array_equal(of_y.coef_, c * one.coef_)
+        assert_array_equal(of_x.alphas_, one.alphas_)
         assert_array_equal(of_x.coef_, one.coef_ / c)
     assert one.coef_.any()
 

@@ -467,10 +467,9 @@ def test_fit_may_be_followed_by_anything():
 @layouts
 @ports("test_partial_fit_equal_fit_classif", "test_partial_fit_equal_fit")
 def test_two_calls_are_two_passes(make, as_x):
-    method = {"auto": None, "constant": 0.01}
-    for eta0 in method.values():
-        fit = make(alpha=0.01, eta0=eta0, max_iter=2, shuffle=False).fit(as_x(POINTS), SIDES)
-        calls = make(alpha=0.01, eta0=eta0)
+    for method in ("adagrad", gs.Subgradient(gs.Constant(0.01))):  # "auto" knows that rows of later passes were seen
+        fit = make(alpha=0.01, max_iter=2, shuffle=False).set_params(method=method).fit(as_x(POINTS), SIDES)
+        calls = make(alpha=0.01).set_params(method=method)
         for _ in range(2):
             calls.partial_fit(as_x(POINTS), SIDES, **({"classes": [1, 2]} if make is classifier else {}))
         assert calls.t_ == fit.t_ == 12
@@ -493,10 +492,9 @@ def test_equal_features_have_equal_weights():
 @ports("test_sgd_least_squares_fit", "test_sgd_epsilon_insensitive", "test_sgd_huber_fit")
 def test_every_loss_finds_a_line(as_x, loss):
     X = np.linspace(-5, 5, 100)[:, None]
-    noise = np.random.RandomState(0).randn(100)
-    for y, least in [(0.5 * X[:, 0], 0.99), (0.5 * X[:, 0] + noise, 0.5)]:
-        model = regressor(loss=loss, alpha=0.1, max_iter=20, fit_intercept=False).fit(as_x(X), y)
-        assert model.score(as_x(X), y) > least
+    for y, least in [(0.5 * X[:, 0], 0.99), (0.5 * X[:, 0] + np.random.RandomState(0).randn(100), 0.5)]:
+        model = regressor(loss=loss, alpha=0.1, max_iter=20, fit_intercept=False).set_params(method="adagrad")
+        assert model.fit(as_x(X), y).score(as_x(X), y) > least  # "auto" penalises weights in units of the features
 
 
 @layouts
@@ -507,9 +505,12 @@ def test_many_passes_find_the_optimum(as_x, alpha, l1_ratio):
     random = np.random.RandomState(0)
     X = random.randn(1000, 5)
     y = X @ random.randn(5)
-    batch = ElasticNet(alpha=alpha, l1_ratio=l1_ratio, fit_intercept=False, tol=1e-8).fit(X, y)
     settings = {"penalty": "elasticnet", "alpha": alpha, "l1_ratio": l1_ratio, "fit_intercept": False, "max_iter": 20}
-    np.testing.assert_allclose(regressor(**settings).fit(as_x(X), y).coef_, batch.coef_, atol=0.01)
+    in_units = X / np.sqrt(np.mean(X**2, axis=0))  # in which "auto" penalises
+    for method, data, passes in (("adagrad", X, 20), ("auto", in_units, 40)):
+        batch = ElasticNet(alpha=alpha, l1_ratio=l1_ratio, fit_intercept=False, tol=1e-8).fit(data, y)
+        online = regressor(**settings).set_params(method=method, max_passes=passes).fit(as_x(data), y)
+        np.testing.assert_allclose(online.coef_, batch.coef_, atol=0.01)
 
 
 # Numbers

@@ -57,7 +57,8 @@ def test_a_cell_that_is_no_number(tmp_path, cell, reason, at):
     assert f"a.csv, line {at + 2}, column 1: " in said
     assert reason in said
     assert f"column 'x' holds numbers, and {cell.strip(chr(34))!r} was found" in said
-    assert "categories (--categories)" in said
+    assert "roles={'x': 'category'}" in said
+    assert "--" not in said
     assert "on_error='skip'" in said
     source = gs.source(path, on_error="skip")
     X, y = gs.read(source)

@@ -67,11 +67,18 @@ def extreme(rng):
     )
 
 
+def quotient(rng):
+    """Return a number of up to 19 digits with a point, in the middle of two doubles or next to it."""
+    top, shift = 2 * rng.randrange(2**52, 2**53) + 1, rng.randrange(1, 4)
+    digits = str(top * 5**shift + rng.randrange(-1, 2))
+    return f"{'-' * rng.randrange(2)}{digits[:-shift]}.{digits[-shift:]}"
+
+
 def soup(rng):
     return "".join(rng.choices("0123456789+-.eE", k=rng.randrange(1, 9)))
 
 
-KINDS = (any_double, short, short, digits, scientific, halfway, extreme, soup)
+KINDS = (any_double, short, short, digits, scientific, halfway, extreme, quotient, soup)
 
 
 def drawn(count, seed):

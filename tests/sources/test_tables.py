@@ -213,12 +213,12 @@ def test_vw_and_svmlight_teach_the_same(tmp_path):
     lines = [f"{label} | " + " ".join(f"f{j}:{v}" for j, v in enumerate(x)) for label, x in zip(y, X, strict=True)]
     path = written(tmp_path / "a.vw", "\n".join(lines))
     model = gs.OnlineClassifier(alpha=1e-2).fit_source(path, bits=0)
-    whole = gs.OnlineClassifier(alpha=1e-2, shuffle=False).fit(X, y)
+    whole = gs.OnlineClassifier(alpha=1e-2, shuffle=False).fit(sp.csr_array(X), y)
     assert_array_equal(model.coef_, whole.coef_)
     assert_array_equal(model.nonzero_features_, [f"f{j}" for j in whole.nonzero_features_])
     hashed = gs.OnlineClassifier(alpha=1e-2).fit_source(path)
     assert sorted(hashed.nonzero_features_) == sorted(model.nonzero_features_)
-    assert_allclose(np.sort(hashed.coef_[hashed.coef_ != 0]), np.sort(model.coef_[model.coef_ != 0]), rtol=1e-9)
+    assert_allclose(np.sort(hashed.coef_[hashed.coef_ != 0]), np.sort(model.coef_[model.coef_ != 0]), rtol=1e-4)
     for fitted in (model, hashed):
         gs.save(fitted, tmp_path / "m.gsm")
         assert_array_equal(gs.load(tmp_path / "m.gsm").predict(path), whole.predict(X))
@@ -358,7 +358,7 @@ def test_a_quote_that_is_not_closed(tmp_path):
 
 
 def test_columns_that_cannot_be(tmp_path):
-    with pytest.raises(ReadError, match=r"which column is the target\? Name it .*: a, b"):
+    with pytest.raises(ReadError, match=r"which column is the target\? Name it, as in target=.*are a, b"):
         list(gs.source(written(tmp_path / "a.csv", "a,b\n1,2\n")).blocks())
     with pytest.raises(ReadError, match="two columns are called 'a'"):
         list(gs.source(written(tmp_path / "b.csv", "a,a\n1,2\n")).blocks())
@@ -427,8 +427,8 @@ def test_bad_rows_of_a_data_frame():
     assert y.tolist() == ["a", "b"]
     assert source.rejects.examples == [
         "the data frame, row 2, column 'x': a number is needed here; column 'x' holds numbers, and 'two' was found. "
-        "Correct or empty the cell, say that it stands for a missing value (missing=['two'], --missing), or name the "
-        "column in categories (--categories) if it holds words",
+        "Correct or empty the cell, say that it stands for a missing value (missing=['two']), or that the "
+        "column holds words (roles={'x': 'category'})",
         "the data frame, row 3, column 'y': the row has no label",
     ]
 
@@ -453,11 +453,15 @@ def test_matrices_and_iterators():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5)) * (rng.random((60, 5)) < 0.5)
     y = np.where(X.sum(axis=1) > 0, "up", "down")
-    whole = gs.OnlineClassifier(alpha=1e-2, shuffle=False).fit(X, y)
+    whole = gs.OnlineClassifier(alpha=1e-2, shuffle=False, center=False).fit(X, y)
     parts = [(sp.csr_array(X[i : i + 7]), y[i : i + 7]) for i in range(0, 60, 7)]
     for data in ((X, y), parts, (sp.coo_matrix(X), y), (X.astype(np.float32).astype(float), y, np.ones(60))):
-        model = gs.OnlineClassifier(alpha=1e-2).fit_source(data)
+        model = gs.OnlineClassifier(alpha=1e-2, center=False).fit_source(data)
         assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-9)
+    centred = gs.OnlineClassifier(alpha=1e-2, shuffle=False).fit(X, y)
+    for data in ((X, y), iter([(X[:9], y[:9]), (X[9:], y[9:])])):
+        model = gs.OnlineClassifier(alpha=1e-2).fit_source(data, classes=["down", "up"])
+        assert_array_equal(model.coef_, centred.coef_)
     once = gs.OnlineClassifier(alpha=1e-2).fit_source(iter(parts), classes=["down", "up"])
     assert_array_equal(once.coef_, whole.coef_)
     with pytest.raises(ValueError, match="can be read only once"):

@@ -1,0 +1,219 @@
+"""Workers that die, files that go, a scheduler that goes: real processes, and never a hang."""
+
+import inspect
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from dask.distributed import Client, LocalCluster
+
+import dask
+import gossamer.dask as gd
+from gossamer.dask import runs
+
+FITS = int(os.environ.get("GOSSAMER_DASK_FITS", "2"))  # 100 is the long form
+
+
+def slow(i):
+    rng = np.random.default_rng(i)
+    time.sleep(0.05)
+    X = rng.standard_normal((200, 30))
+    return X, (X[:, 0] - X[:, 1] + rng.standard_normal(200) > 0).astype(int)
+
+
+def parts():
+    return [dask.delayed(slow)(i) for i in range(6)]
+
+
+def model(**settings):
+    return gd.BatchClassifier(alpha=0.003, tol=1e-8, **settings)
+
+
+class Watchdog:
+    """Ends a test that takes longer than it may: it interrupts the main thread."""
+
+    def __init__(self, seconds):
+        self.timer = threading.Timer(seconds, lambda: signal.raise_signal(signal.SIGALRM))
+        self.seconds = seconds
+
+    def __enter__(self):
+        self.before = signal.signal(signal.SIGALRM, self.bark)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def bark(self, *_):
+        raise AssertionError(f"it hangs: {self.seconds} s are over")
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.before)
+
+
+def test_the_watchdog_barks():
+    with pytest.raises(AssertionError, match="it hangs"), Watchdog(0.2):
+        time.sleep(5)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 20}),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as made,
+    ):
+        yield made
+
+
+def online(**settings):
+    return gd.OnlineClassifier(random_state=0, max_passes=2, **settings)
+
+
+@pytest.mark.parametrize("model", [model, online])
+def test_fits_with_killed_workers_have_the_same_bits(cluster, model):
+    local = model(client="local").fit(parts())
+    draw = random.Random(0)
+    with Client(cluster) as client, Watchdog(60 * FITS):
+        for _ in range(FITS):
+            ended = threading.Event()
+
+            def kill(ended=ended):
+                while not ended.wait(draw.uniform(0.05, 1.0)):
+                    pids = [w.pid for w in list(cluster.workers.values()) if getattr(w, "pid", None)]
+                    if pids:
+                        os.kill(draw.choice(pids), signal.SIGKILL)
+                    if ended.wait(2.0):
+                        break
+
+            killer = threading.Thread(target=kill)
+            killer.start()
+            try:
+                found = model(client=client).fit(parts())
+            finally:
+                ended.set()
+                killer.join()
+            assert found.coef_.tobytes() == local.coef_.tobytes()
+            assert found.intercept_.tobytes() == local.intercept_.tobytes()
+            assert getattr(found, "dual_gap_", None) == getattr(local, "dual_gap_", None)
+
+
+def test_a_file_that_is_gone_is_named(cluster, tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:1\n-1 2:1\n" * 10)
+    (tmp_path / "b.svm").write_text("1 1:1\n-1 2:1\n" * 10)
+    data = gd.source(str(tmp_path / "*.svm"))
+    (tmp_path / "b.svm").unlink()
+    with Client(cluster) as client, Watchdog(60), pytest.raises(FileNotFoundError, match=r"b\.svm"):
+        model(client=client).fit(data)
+
+
+def test_a_broken_file_is_named(cluster, tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:1\n-1 2:1\n" * 10)
+    data = gd.source(str(tmp_path / "*.svm"))
+    (tmp_path / "a.svm").write_text("1 1:1\n-1 zwei\n")
+    with Client(cluster) as client, Watchdog(60), pytest.raises(Exception, match=r"a\.svm"):
+        model(client=client).fit(data)
+
+
+def test_without_workers_it_ends_with_a_sentence_and_the_weights_so_far(monkeypatch):
+    monkeypatch.setattr(runs, "PATIENCE", 3.0)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as made,
+        Client(made) as client,
+        Watchdog(60),
+    ):
+        m = model(client=client)
+        run = runs.Runner.run
+
+        def until_then(self, *args):
+            if self.rounds == 5 and made.workers:
+                made.scale(0)
+                while client.scheduler_info()["workers"]:
+                    time.sleep(0.05)
+            return run(self, *args)
+
+        monkeypatch.setattr(runs.Runner, "run", until_then)
+        with pytest.raises(gd.ClusterError, match="no worker for 3 s"):
+            m.fit(parts())
+    assert np.isfinite(m.dual_gap_)
+    assert m.coef_.shape == (1, 30)
+
+
+PROGRAM = """
+import os
+from dask.distributed import Client
+import dask, time, gossamer.dask as gd, numpy as np
+{functions}
+if __name__ == "__main__":
+    client = Client({address!r}, timeout=10)
+    from gossamer.dask import runs
+    runs.PATIENCE = 5.0
+    run = runs.Runner.run
+    def told(self, *args):
+        if self.rounds == 5: print("now", flush=True); time.sleep({pause})
+        return run(self, *args)
+    runs.Runner.run = told
+    m = model(client=client)
+    try:
+        m.fit(parts())
+        print("gap", m.dual_gap_ , flush=True)
+    except gd.ClusterError as error:
+        print("ClusterError", error, "gap", m.dual_gap_, flush=True)
+    os._exit(0)
+"""
+
+
+def started(address, pause):
+    functions = "\n".join(map(inspect.getsource, (slow, parts, model)))  # workers cannot import this file
+    text = PROGRAM.format(functions=functions, address=address, pause=pause)
+    command = [sys.executable, "-W", "ignore", "-c", text]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_ctrl_c_keeps_the_certified_weights(cluster):
+    program = started(cluster.scheduler_address, 1.0)
+    assert program.stdout.readline() == "now\n"
+    time.sleep(0.3)
+    program.send_signal(signal.SIGINT)
+    out, err = program.communicate(timeout=60)
+    assert "gap" in out, err
+
+
+def test_a_scheduler_that_is_gone_is_said_so():
+    scheduler = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--dashboard-address", ":0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    address = None
+    for line in scheduler.stderr:
+        if "Scheduler at:" in line:
+            address = line.split()[-1]
+            break
+    worker = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_worker",
+            address,
+            "--nthreads",
+            "1",
+            "--dashboard-address",
+            ":0",
+            "--no-nanny",
+        ],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        program = started(address, 1.0)
+        assert program.stdout.readline() == "now\n", program.communicate(timeout=10)
+        scheduler.kill()
+        out, err = program.communicate(timeout=60)
+        assert "ClusterError" in out, (out, err)
+    finally:
+        scheduler.kill()
+        worker.kill()
+        scheduler.communicate()
+        worker.wait()
