@@ -1,8 +1,8 @@
 """Runs of the methods with their operations counted, as the papers compare them.
 
-Batch solvers count themselves, as `operations_` of their estimators: a product of X with weights, or of its transpose
-with slopes, counts 2 for every non-zero of X and output (docs/batch.md). The stochastic methods here are counted in the
-same way, over the rows of a batch, and 2 for the prox of every weight.
+Batch solvers count themselves, as `operations_` of their estimators: every product of X with weights, or of its
+transpose with slopes, counts 2 for every non-zero of X and output, those of a power iteration included (docs/batch.md).
+The stochastic methods here are counted in the same way, over the rows of a batch. The prox is charged to none.
 """
 
 from __future__ import annotations
@@ -79,19 +79,36 @@ class Problem:
 
 @dataclass
 class Trace:
-    """What a run looked like: operations so far, and something measured there."""
+    """What a run looked like: operations so far, and something measured there; the first look is at its start.
+
+    `ended` says that the run stopped by itself, at the optimum, and would have stayed there.
+    """
 
     operations: list[float] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
+    ended: bool = False
 
     def first_under(self, bound: float) -> float:
         """Return the operations at which the values first were at most `bound`, or infinity."""
         return next((o for o, v in zip(self.operations, self.values, strict=True) if v <= bound), float("inf"))
 
-    def at(self, operations: np.ndarray) -> np.ndarray:
-        """Return the values at these numbers of operations: those of the last iterate before."""
-        number = np.searchsorted(self.operations, operations, side="right") - 1
-        return np.asarray(self.values)[np.maximum(number, 0)]
+    @property
+    def first_look(self) -> float:
+        """The operations at the first look after the start."""
+        return self.operations[1]
+
+    def at(self, operations: Any) -> np.ndarray:
+        """Return the values at these numbers of operations, between the looks before and after.
+
+        Where there is no such look the value is NaN: before the first one after the start, and after the last one of a
+        run that did not end by itself.
+        """
+        wanted, values = np.asarray(operations, float), np.asarray(self.values, float)
+        columns = values.reshape(len(values), -1).T
+        found = np.stack([np.interp(wanted, self.operations, column) for column in columns], axis=-1)
+        late = (wanted > self.operations[-1]) & (not self.ended)
+        found[(wanted < self.first_look) | late] = np.nan
+        return found.reshape(wanted.shape + values.shape[1:])
 
 
 def stochastic(
@@ -109,7 +126,7 @@ def stochastic(
         t += 1
         rows = slice(None) if batch >= n else seed.choice(n, batch, replace=False)
         W = problem.penalty.prox(W - step(t) * problem.gradient(W, rows), step(t) * problem.alpha)
-        operations += per_row * min(batch, n) + 2 * W.size
+        operations += per_row * min(batch, n)
         yield operations, W
 
 
@@ -142,6 +159,7 @@ def batch(
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = problem.model(solver=solver, tol=tol, max_iter=100_000)
         model.set_callbacks(follower).fit(problem.X, problem.y)
+    follower.trace.ended = follower.trace.operations[-1] <= budget
     return follower.trace
 
 

@@ -6,6 +6,7 @@ with X (or data, indices, indptr, shape), y and split (0 = train, 1 = test). Val
 
 from __future__ import annotations
 
+import gzip
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,16 @@ def load(name: str, size: Any, topic: str = "CCAT") -> Data:
         return FETCHERS[name](topic)
     except OSError as error:
         raise SystemExit(f"Set GOSSAMER_DATA to a folder that holds {name}.npz, or go online: {error}") from error
+
+
+def word_pairs(name: str, columns: int) -> np.ndarray | None:
+    """Return which columns of a set of words are pairs of words, if its NAME.vocab.txt.gz says so."""
+    path = folder() / f"{name}.vocab.txt.gz"
+    if not path.exists():
+        return None
+    with gzip.open(path, "rt", encoding="utf-8") as words:
+        pairs = np.flatnonzero([len(word.rstrip("\n").replace("_", " ").split()) > 1 for word in words])
+    return pairs if len(pairs) and pairs[-1] < columns else None
 
 
 def _from_folder(name: str, path: Path, topic: str) -> Data:

@@ -1,10 +1,10 @@
-"""What every experiment is made of, how it is run, and how its results are written.
+"""What every experiment is made of, how it is run and judged, and how its results are written.
 
-An experiment is a module named by its id, with ID, PAPER, STATEMENT, PAPER_NUMBER, optionally WHY (the reason found if
-a check does not hold at full size), and
+An experiment is a module with a `CLAIM` and
 
-- ``run(size)``, which returns an `Outcome`;
-- ``draw(figure, numbers)``, which draws the paper's figure from the numbers alone.
+- ``run(size)``, which returns numbers that JSON can hold: all that took time to find;
+- ``judge(numbers)``, which returns the `Verdict` on them, from the numbers alone;
+- ``draw(figure, numbers)``, which draws the paper's figure, from the numbers alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import os
 import platform
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +26,8 @@ import numpy as np
 
 HERE = Path(__file__).parent
 LETTERS = "FRPB"  # of FOBOS, RDA, projections, boosting: the order of RESULTS.md
+SAME, STAND_IN = "same", "stand-in"
+REPRODUCES, PARTLY, DOES_NOT, NOT_TESTABLE = "reproduces", "partly", "does not", "not testable"
 
 
 @dataclass(frozen=True)
@@ -40,55 +43,112 @@ class Size:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What a paper says, and what it does not say.
+
+    `setup` is "same" or "stand-in", with words after it where they are needed; `unstated` are the settings that the
+    paper leaves open; `tried` what was tried where it does not reproduce; `untestable` why it cannot be tested.
+    """
+
+    id: str
+    paper: str
+    place: str
+    sentence: str
+    setup: str = SAME
+    unstated: tuple[str, ...] = ()
+    tried: str = ""
+    theorem: bool = False
+    untestable: str = ""
+
+
+@dataclass(frozen=True)
 class Check:
-    """A number and the bound that it must keep; `quick` says whether a small run is enough to judge it."""
+    """A number and the bound that it must keep.
+
+    `source` says whose the bound is: "paper" or "ours". `printed` is the number that the paper itself prints, to which
+    the check is applied as well. `quick` says whether a small run is enough to judge it.
+    """
 
     what: str
     value: float
     bound: float
-    sign: str  # "≤" or "≥"
+    sign: str  # "≤", "<" or "≥"
+    source: str = "ours"
+    printed: float | None = None
     quick: bool = True
+
+    def kept_by(self, value: float) -> bool:
+        """Return whether a number keeps the bound; one that is not a number never does."""
+        return bool({"≤": value <= self.bound, "<": value < self.bound, "≥": value >= self.bound}[self.sign])
 
     @property
     def holds(self) -> bool:
-        """Whether the bound is kept; never by a number that is not one."""
-        return bool(self.value <= self.bound if self.sign == "≤" else self.value >= self.bound)
+        """Whether the bound is kept."""
+        return self.kept_by(self.value)
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "DOES NOT HOLD"
-        return f"{self.what}: {self.value:.5g} {self.sign} {self.bound:.5g}? {verdict}"
+        text = f"{self.what}: {self.value:.5g} {self.sign} {self.bound:.5g} ({self.source})? {verdict}"
+        if self.printed is None:
+            return text
+        kept = "keeps" if self.kept_by(self.printed) else "FAILS"
+        return f"{text}; the paper's own {self.printed:.5g} {kept} it"
 
 
-def at_most(what: str, value: float, bound: float, quick: bool = True) -> Check:
+def at_most(what: str, value: float, bound: float, source: str = "ours", **more: Any) -> Check:
     """Return the check that value ≤ bound."""
-    return Check(what, float(value), float(bound), "≤", quick)
+    return Check(what, float(value), float(bound), "≤", source, **more)
 
 
-def at_least(what: str, value: float, bound: float, quick: bool = True) -> Check:
+def below(what: str, value: float, bound: float, source: str = "ours", **more: Any) -> Check:
+    """Return the check that value < bound."""
+    return Check(what, float(value), float(bound), "<", source, **more)
+
+
+def at_least(what: str, value: float, bound: float, source: str = "ours", **more: Any) -> Check:
     """Return the check that value ≥ bound."""
-    return Check(what, float(value), float(bound), "≥", quick)
+    return Check(what, float(value), float(bound), "≥", source, **more)
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a run found. `tables` are Markdown, the paper's numbers beside ours."""
+class Verdict:
+    """What the numbers say: of the paper's statement (`checks`), and of our stricter aim (`aims`).
 
-    numbers: dict[str, Any]
+    `key` is the number for the table; `tables` are Markdown, the paper's numbers beside ours.
+    """
+
     checks: list[Check]
+    key: str
+    aims: list[Check] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    our_number: str = ""
     tables: list[str] = field(default_factory=list)
+
+
+def word(claim: Claim, verdict: Verdict) -> str:
+    """Return the verdict in a word: one of the four."""
+    held = [check.holds for check in verdict.checks]
+    if claim.untestable:
+        return NOT_TESTABLE
+    return REPRODUCES if all(held) else PARTLY if any(held) else DOES_NOT
+
+
+@cache
+def modules() -> dict[str, Any]:
+    """Return the modules of all experiments by id, in the order of the papers."""
+    names = sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("_"))
+    found = (import_module(f"experiments.{name}") for name in names)
+    by_id = {each.CLAIM.id: each for each in found if hasattr(each, "CLAIM")}
+    return {id_: by_id[id_] for id_ in sorted(by_id, key=lambda id_: (LETTERS.index(id_[0]), int(id_[1:])))}
 
 
 def ids() -> list[str]:
     """Return the ids of all experiments, in the order of the papers."""
-    found = [path.stem.upper() for path in HERE.glob("*.py") if re.fullmatch(r"[frpb]\d+", path.stem)]
-    return sorted(found, key=lambda id_: (LETTERS.index(id_[0]), int(id_[1:])))
+    return list(modules())
 
 
 def module(id_: str) -> Any:
     """Return the module of an experiment."""
-    return import_module(f"experiments.{id_.lower()}")
+    return modules()[id_]
 
 
 def thin(curve: Sequence[float] | np.ndarray, points: int = 200) -> list[float]:
@@ -98,10 +158,12 @@ def thin(curve: Sequence[float] | np.ndarray, points: int = 200) -> list[float]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: lists for arrays, six digits for numbers."""
+    """Return a value as JSON has it: lists for arrays, six digits for numbers, null for what is infinite."""
     match value:
         case dict():
             return {str(key): plain(item) for key, item in value.items()}
+        case np.ndarray() if not value.ndim:
+            return plain(value.item())
         case list() | tuple() | np.ndarray():
             return [plain(item) for item in value]
         case bool() | np.bool_():
@@ -109,8 +171,13 @@ def plain(value: Any) -> Any:
         case int() | np.integer():
             return int(value)
         case float() | np.floating():
-            return float(f"{value:.6g}")
+            return float(f"{value:.6g}") if np.isfinite(value) else None
     return value
+
+
+def curve(values: Any) -> np.ndarray:
+    """Return an array of numbers of a JSON file, NaN for null."""
+    return np.array(values, float)  # None becomes NaN
 
 
 def environment() -> str:
@@ -121,114 +188,49 @@ def environment() -> str:
 
 def execute(id_: str, size: Size, folder: Path) -> dict[str, Any]:
     """Run one experiment; write its JSON and its figure into the folder; return what the JSON holds."""
-    experiment = module(id_)
     start, cpu_start = perf_counter(), process_time()
-    outcome = experiment.run(size)
-    seconds, cpu_seconds = perf_counter() - start, process_time() - cpu_start
-    checks = [asdict(check) for check in outcome.checks]
-    numbers = plain(outcome.numbers)
+    numbers = plain(module(id_).run(size))
     result = {
         "id": id_,
         "size": size.pick("full", "quick"),
-        "seconds": round(seconds, 1),
-        "cpu_seconds": round(cpu_seconds, 1),  # seconds also count waiting, on a machine that others use too
+        "seconds": round(perf_counter() - start, 1),
+        "cpu_seconds": round(process_time() - cpu_start, 1),  # seconds also count waiting, where others work too
         "environment": environment(),
-        "our_number": outcome.our_number,
-        "checks": plain(checks),
-        "notes": outcome.notes,
-        "tables": outcome.tables,
         "numbers": numbers,
     }
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(result, ensure_ascii=False, indent=1)
-    text = re.sub(r"\[[^][{}]*\]", lambda found: re.sub(r"\n\s*(?=[-\d\]])", "", found[0]), text)  # a curve on one line
+    text = re.sub(r"\[[^][{}]*\]", lambda found: re.sub(r"\n\s*(?=[-\dn\]])", "", found[0]), text)  # a curve, one line
     (folder / f"{id_}.json").write_text(text + "\n", encoding="utf-8")
-    save_figure(experiment, json.loads(text)["numbers"], folder / id_)
+    save_figure(id_, numbers, folder)
     return result
 
 
-def redraw(id_: str, folder: Path) -> None:
-    """Draw the figure of an experiment again from its JSON, if there is one."""
+def result_of(id_: str, folder: Path) -> dict[str, Any] | None:
+    """Return what the JSON of an experiment holds, if there is one."""
     path = folder / f"{id_}.json"
-    if path.exists():
-        save_figure(module(id_), json.loads(path.read_text(encoding="utf-8"))["numbers"], folder / id_)
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def save_figure(experiment: Any, numbers: dict[str, Any], path: Path) -> None:
+def save_figure(id_: str, numbers: dict[str, Any], folder: Path) -> None:
     """Draw the figure of an experiment as PNG and SVG."""
     import matplotlib
+    from cycler import cycler
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({"svg.hashsalt": "gossamer", "svg.fonttype": "none", "font.size": 9}):
+    # In grey these colours differ in lightness; lines that cross also differ in their style.
+    colours = ("#000000", "#e69f00", "#0072b2", "#cc79a7", "#009e73", "#56b4e9", "#d55e00", "#999999")
+    styles = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), "-", "--")
+    settings = {
+        "axes.prop_cycle": cycler(color=colours, linestyle=styles),
+        "svg.hashsalt": "gossamer",
+        "svg.fonttype": "none",
+        "font.size": 9,
+        "legend.handlelength": 3.2,
+    }
+    with matplotlib.rc_context(settings):
         figure = Figure(figsize=(8, 4), layout="constrained")
-        experiment.draw(figure, numbers)
+        module(id_).draw(figure, numbers)
+        path = folder / id_
         figure.savefig(path.with_suffix(".png"), dpi=100, metadata={"Software": None})
         figure.savefig(path.with_suffix(".svg"), dpi=100, metadata={"Date": None, "Creator": None})
-
-
-def write_results(folder: Path, target: Path) -> None:
-    """Write RESULTS.md from the JSON files of a folder."""
-    results = [
-        json.loads(path.read_text(encoding="utf-8")) for id_ in ids() if (path := folder / f"{id_}.json").exists()
-    ]
-    target.write_text(
-        "\n".join([*_head(results), *(_row(r) for r in results), "", *_sections(results, folder, target)])
-    )
-
-
-def _head(results: list[dict[str, Any]]) -> list[str]:
-    size = " --quick" if any(r["size"] == "quick" for r in results) else ""
-    command = f'make reproduce ARGS="ID{size}"'
-    holding = sum(all(map(_holds, r["checks"])) for r in results)
-    places = sorted({r["environment"] for r in results})
-    lines = [
-        "# The papers' tables and figures, re-run",
-        "",
-        f"Written by `make reproduce`; `{command}` makes one row again. {holding} of {len(results)} claims hold",
-        "as stated; the others are shown as they came out, with the reason found. Every check is a number of the run.",
-        "",
-    ]
-    for place in places:
-        which = ", ".join(r["id"] for r in results if r["environment"] == place)
-        lines.append(f"Environment: {place}" + (f" ({which})" if len(places) > 1 else "") + ".")
-    missing = [id_ for id_ in ids() if id_ not in {r["id"] for r in results}]
-    if missing:
-        lines += ["", f"No run yet: {', '.join(missing)}."]
-    head = ["", "| id | paper | what it says | the paper's number | our number | holds | time |", "|" + "---|" * 7]
-    return [*lines, *head]
-
-
-def _holds(check: dict[str, Any]) -> bool:
-    return Check(**check).holds
-
-
-def _row(result: dict[str, Any]) -> str:
-    experiment = module(result["id"])
-    held = [_holds(check) for check in result["checks"]]
-    verdict = "holds" if all(held) else f"**no** ({sum(held)} of {len(held)} checks)"
-    cells = [
-        f"[{result['id']}](#{result['id'].lower()})",
-        experiment.PAPER,
-        experiment.STATEMENT,
-        experiment.PAPER_NUMBER,
-        result["our_number"],
-        verdict,
-        f"{result['cpu_seconds']:.0f} s CPU" if "cpu_seconds" in result else f"{result['seconds']:.0f} s",
-    ]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _sections(results: list[dict[str, Any]], folder: Path, target: Path) -> list[str]:
-    lines = []
-    for result in results:
-        experiment, id_ = module(result["id"]), result["id"]
-        lines += [f"## {id_}", "", f"{experiment.PAPER}. {experiment.STATEMENT}", ""]
-        lines += [f"- {Check(**check)}" for check in result["checks"]]
-        lines += [f"- {note}" for note in result["notes"]]
-        if hasattr(experiment, "WHY") and not all(map(_holds, result["checks"])):
-            lines.append(f"- Why it does not hold: {experiment.WHY}")
-        for table in result["tables"]:
-            lines += ["", table]
-        figure = (folder / f"{id_}.svg").relative_to(target.parent).as_posix()
-        lines += ["", f"![{id_}: {experiment.PAPER}]({figure})", ""]
-    return lines
