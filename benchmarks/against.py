@@ -26,7 +26,7 @@ from statistics import median
 from build import ROOT, checked_out
 
 PARTS = {
-    "online": ("rcv1_speed", "wide_speed", "call_speed", "multiclass_speed"),
+    "online": ("rcv1_speed", "wide_speed", "call_speed", "multiclass_speed", "dense_speed", "batch_speed"),
     "path": ("speed",),
     "batch": ("rcv1", "news20", "lasso", "path_of_classes", "user_groups"),
     "boosting": ("scoring_speed", "fit_speed", "dense_speed", "stump_speed"),

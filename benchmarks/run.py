@@ -16,6 +16,7 @@ NAMES = (
     "batch",
     "boosting",
     "stream",
+    "cluster",
 )
 
 

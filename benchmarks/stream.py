@@ -1,14 +1,17 @@
-"""Files: `gossamer train` beside Vowpal Wabbit, `read` beside scikit-learn, what checkpoints cost, memory. One run."""
+"""Files: `gossamer train` beside Vowpal Wabbit, readers beside their peers, what checkpoints cost, memory. One run."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+import pandas as pd
+import polars as pl
 from sklearn.datasets import load_svmlight_file
 from timing import Row, best, show
 
@@ -79,6 +82,60 @@ def read_speed(svm):
     ]
 
 
+def write_tables(folder, rows=200_000, texts=100_000):
+    """Write CSV files of numbers, of categories and of text, and the same text for Vowpal Wabbit."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, rows)
+    numbers = {f"x{j}": rng.normal(size=rows).round(5) for j in range(20)}
+    levels = {f"c{j}": np.char.add("v", rng.integers(0, 10 ** (1 + j % 4), rows).astype(str)) for j in range(15)}
+    pd.DataFrame(numbers | {"y": label}).to_csv(folder / "numbers.csv", index=False)
+    pd.DataFrame(levels | {"y": label}).to_csv(folder / "categories.csv", index=False)
+    with (folder / "text.csv").open("w") as a, (folder / "text.vw").open("w") as b:
+        a.write("y,review\n")
+        for y in label[:texts].tolist():
+            text = " ".join(f"word{j}" for j in (50_000 * rng.random(40) ** 3).astype(int).tolist())
+            a.write(f"{y},{text}\n")
+            b.write(f"{2 * y - 1} | {text}\n")
+
+
+def table_speed(folder):
+    """Return how fast tables become blocks of rows, beside readers that only make columns, and beside VW's reading."""
+
+    def drained(name, **options):
+        return lambda: [None for _ in gs.source(folder / name, **options).blocks()]
+
+    rows, notes = [], []
+    for kind in ("numbers", "categories", "text"):
+        path, roles = folder / f"{kind}.csv", {"review": "text"} if kind == "text" else None
+        ours, pandas, polars = best(
+            drained(path.name, target="y", roles=roles),
+            partial(pd.read_csv, path),
+            partial(pl.read_csv, path),
+            repeats=5,
+        )
+        rows.append(
+            Row(f"pandas.read_csv / gossamer, {kind}", pandas / ours, at_least=3 if kind == "numbers" else None)
+        )
+        rows.append(Row(f"polars.read_csv / gossamer, {kind}", polars / ours))
+        notes.append(
+            f"{kind}, {path.stat().st_size / 1e6:.0f} MB: gossamer {ours:.3f} s, {pandas:.3f} s, {polars:.3f} s"
+        )
+    vw = ["vowpalwabbit", "--noop", "--quiet", "-b", "18", "-d"]
+    whole, start, lines, table = best(
+        command(*vw, folder / "text.vw"),
+        command(*vw, "/dev/null"),
+        drained("text.vw"),
+        drained("text.csv", target="y", roles={"review": "text"}),
+        repeats=5,
+    )
+    rows.append(Row("Vowpal Wabbit reads / gossamer, text of VW", (whole - start) / lines, at_least=1))
+    rows.append(Row("Vowpal Wabbit reads / gossamer, text in CSV", (whole - start) / table, at_least=1))
+    notes.append(
+        f"Vowpal Wabbit --noop without its start: {whole - start:.3f} s; gossamer {lines:.3f} s, CSV {table:.3f} s"
+    )
+    return rows, notes
+
+
 def memory(svm, folder):
     text = svm.read_bytes()
     small, large = folder / "small.svm", folder / "large.svm"
@@ -104,6 +161,8 @@ def main():
         rows, notes = train_speed(svm, vw, folder)
         more, words = read_speed(svm)
         show("Files, process start to model on disk", rows + more, notes + words)
+        write_tables(folder)
+        show("Tables, file to blocks of rows", *table_speed(folder))
         rows, notes = memory(svm, folder)
         show("Memory", rows, notes)
 
