@@ -209,29 +209,25 @@ def look(source: Source) -> Look:
 def _of_table(source: Any, head: dict[str, list[str | None]]) -> Look:
     plan = source.columns
     rows = max(map(len, head.values()), default=0)
-    found = {name: Counter(cell for cell in cells if cell is not None) for name, cells in head.items()}
     columns = tuple(
-        Column(
-            name,
-            role,
-            plan.why.get(name, ""),
-            len(found[name]),
-            rows - sum(found[name].values()),
-            _holds(role, head[name], found[name]),
-        )
+        _column(name, role, plan.why.get(name, ""), rows, head[name])
         for name, role in plan.roles.items()
         if name in head
     )
     odd = {name: cell for name, cells in head.items() if (cell := written_otherwise(cells)) is not None}
     target = None
-    if plan.target in head and found[plan.target]:
-        cells = [cell for cell in head[plan.target] if cell is not None]
-        target = target_of(plan.target, cells, odd.get(plan.target))
+    if plan.target is not None and (answers := [cell for cell in head.get(plan.target, ()) if cell is not None]):
+        target = target_of(plan.target, answers, odd.get(plan.target))
     warnings = [*_suspicions([column for column in columns if column.name not in odd], rows, rows < LOOK)]
     warnings += _misread(plan.roles, head, odd)
     if target is not None:
         warnings += _answers(target, columns, head)
     return Look(_where(source), _format(source), rows, rows < LOOK, columns, "", target, tuple(warnings))
+
+
+def _column(name: str, role: str, why: str, rows: int, cells: Sequence[str | None]) -> Column:
+    found = Counter(cell for cell in cells if cell is not None)
+    return Column(name, role, why, len(found), rows - sum(found.values()), _holds(role, cells, found))
 
 
 def _holds(role: str, cells: Sequence[str | None], found: Counter[str]) -> str:

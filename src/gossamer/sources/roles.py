@@ -81,6 +81,8 @@ def written_otherwise(cells: Sequence[str | None]) -> str | None:
     (None, None, None)
     """
     filled = [cell for cell in cells if cell is not None]
+    if len(numbers_of(filled)) == len(filled):  # nearly always, and quickly seen
+        return None
     odd = [cell for cell in filled if _ODD.fullmatch(cell) and not is_number(cell)]
     plain = len(numbers_of(filled)) if odd else 0
     return odd[0] if odd and len(odd) + plain >= 0.9 * len(filled) else None
@@ -191,6 +193,8 @@ def _is_identifier(name: str, n: int, looks: bool) -> bool:
 
 def _parts(name: str) -> list[str]:
     """Return the words of a name: "siteId" and "site_id" have two."""
+    if name.islower() and name.isalnum():
+        return [name]
     spaced = "".join(
         f" {c}" if c.isupper() and not before.isupper() else c for before, c in zip(" " + name, name, strict=False)
     )
