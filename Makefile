@@ -101,7 +101,7 @@ RUNTIME := numpy scipy scikit-learn
 
 .venv/peers: .venv/dev
 	$(PIP) install -q --group bench
-	$(PIP) install -q --no-deps adelie  # it asks for NumPy 1 and works with 2
+	$(PIP) install -q --no-deps adelie  # it asks for NumPy 1 and works with 2 (and needs IPython)
 	touch $@
 
 # A plain install, as users have it; the stub of the core is copied back for type checkers and editors.
