@@ -5,9 +5,7 @@
 // Exact, names are numbered in the order in which they come.
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -16,36 +14,9 @@
 
 #include "base/memory.hpp"
 #include "base/threads.hpp"
+#include "text/hashing.hpp"
 
 namespace gossamer {
-
-// 64 bits from a string: multiply and fold, eight bytes at a time. Part of the model file: a change is a new version.
-// `roomy` says that eight bytes can be read from each of its bytes on, which saves a copy of the last few.
-inline std::uint64_t hash_of(std::string_view s, bool roomy = false) {
-  auto mix = [](std::uint64_t h) {
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93ull;
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93ull;
-    return h ^ (h >> 32);
-  };
-  std::uint64_t h = mix(s.size() * 0x9e3779b97f4a7c15ull);
-  std::size_t i = 0;
-  for (; i + 8 <= s.size(); i += 8) {
-    std::uint64_t part;
-    std::memcpy(&part, s.data() + i, 8);
-    h = mix(h ^ part) + 0x9e3779b97f4a7c15ull;
-  }
-  std::uint64_t rest = 0;
-  const std::size_t left = s.size() - i;
-  if (roomy && std::endian::native == std::endian::little && left > 0) {
-    std::memcpy(&rest, s.data() + i, 8);
-    rest &= ~std::uint64_t{0} >> (64 - 8 * left);
-  } else if (left > 0) {
-    std::memcpy(&rest, s.data() + i, left);
-  }
-  return mix(h ^ rest);
-}
 
 class NameTable {
  public:

@@ -65,7 +65,7 @@ bool MissingWords::find(std::string_view cell) const {
 bool MissingWords::has(double x) const { return std::find(numbers_.begin(), numbers_.end(), x) != numbers_.end(); }
 
 void TablePlan::add(Column column) {
-  column.level = column.name + "=", column.word = column.name + ":";
+  column.level = Prefix(column.name + "="), column.word = Prefix(column.name + ":");
   columns.push_back(std::move(column));
 }
 
@@ -114,35 +114,22 @@ std::int32_t Encoder::plain(std::size_t j) const {
   return column.role == Column::number && places_[j] < 0 && !plan_.missing.has_numbers() ? column.feature : -1;
 }
 
-// The hash of prefix + rest, where copies have a fixed size if there is room for that.
-std::uint64_t Encoder::hash_joined(std::string_view prefix, std::string_view rest, bool roomy) {
-  const std::size_t size = prefix.size() + rest.size();
-  if (joined_.size() < size + room) joined_.resize(size + room);
-  std::memcpy(joined_.data(), prefix.data(), prefix.size());
-  if (roomy && rest.size() <= room) {
-    std::memcpy(joined_.data() + prefix.size(), rest.data(), room);
-  } else {
-    std::memcpy(joined_.data() + prefix.size(), rest.data(), rest.size());
-  }
-  return hash_of({joined_.data(), size}, true);
-}
-
 // The feature prefix + rest. Hashed, its number is known at once: the table is looked at a row later, when its entry
 // has come from memory.
-bool Encoder::name(std::size_t column, std::string_view prefix, std::string_view rest, double x, bool stays) {
-  const std::uint64_t hash = hash_joined(prefix, rest, stays);
+bool Encoder::name(std::size_t column, const Prefix& prefix, std::string_view rest, double x, bool stays) {
+  const std::uint64_t hash = prefix.hash(rest, stays);
   if (stays && names_.knows_numbers() && places_[column] < 0) {
     names_.prefetch(hash);
-    waiting_.push_back({hash, prefix, rest});
+    waiting_.push_back({hash, prefix.text(), rest});
     rows_.add(plan_.first + names_.number_of_hash(hash), x);
     return true;
   }
   note_names();
-  const std::int32_t number = names_.number(prefix, rest, hash);
+  const std::int32_t number = names_.number(prefix.text(), rest, hash);
   if (number < 0 || number > largest_feature - plan_.first) return fail("there are too many different categories");
   rows_.add(plan_.first + number, x);
   if (places_[column] >= 0) {
-    parts_[static_cast<std::size_t>(places_[column])].push_back({std::string(prefix).append(rest), x});
+    parts_[static_cast<std::size_t>(places_[column])].push_back({std::string(prefix.text()).append(rest), x});
   }
   return true;
 }
@@ -195,7 +182,7 @@ bool Encoder::number(std::size_t j, double x) {
 bool Encoder::moment(std::size_t j, Moment when) {
   const Column& column = plan_.columns[j];
   const double days = static_cast<double>(when.day() - column.first_day) / days_in_year;
-  add(j, column.feature, days, places_[j] < 0 ? std::string_view() : column.word + "days");
+  add(j, column.feature, days, places_[j] < 0 ? std::string_view() : std::string(column.word.text()) + "days");
   if (column.timed && !name(j, column.word, hours[when.hour()], 1)) return false;
   return name(j, column.word, weekdays[when.weekday()], 1) && name(j, column.word, months[when.month() - 1], 1);
 }
@@ -213,7 +200,7 @@ bool Encoder::missing(std::size_t j) {
     case Column::date:
       if (!plan_.fills) return true;
       if (column.role == Column::number) add(j, column.feature, column.mean, column.name);
-      add(j, column.indicator, 1, places_[j] < 0 ? std::string_view() : column.level + "missing");
+      add(j, column.indicator, 1, places_[j] < 0 ? std::string_view() : std::string(column.level.text()) + "missing");
       return true;
     default:
       return true;
@@ -327,17 +314,12 @@ void Encoder::split(std::string_view text) {
 bool Encoder::words(std::size_t j, std::string_view text) {
   split(text);
   if (bounds_.empty()) return true;
-  const std::string& prefix = plan_.columns[j].word;
+  const Prefix& prefix = plan_.columns[j].word;
   grams_.clear();
-  if (joined_.size() < prefix.size() + words_.size()) joined_.resize(prefix.size() + words_.size());
-  char* const after = joined_.data() + prefix.size();
-  std::memcpy(joined_.data(), prefix.data(), prefix.size());
   for (std::size_t n = 1; n <= static_cast<std::size_t>(plan_.ngrams); ++n) {
     for (std::size_t i = 0; i + n <= bounds_.size(); ++i) {
       const std::uint32_t begin = bounds_[i].first, size = bounds_[i + n - 1].second - begin;
-      std::memcpy(after, words_.data() + begin, room);
-      if (size > room) std::memcpy(after + room, words_.data() + begin + room, size - room);
-      const std::uint64_t hash = hash_of({joined_.data(), prefix.size() + size}, true);
+      const std::uint64_t hash = prefix.hash({words_.data() + begin, size}, true);
       names_.prefetch(hash);
       grams_.push_back({begin, size, hash});
     }
@@ -347,7 +329,7 @@ bool Encoder::words(std::size_t j, std::string_view text) {
   note_names();
   for (std::uint32_t g = 0; g < grams_.size(); ++g) {
     const auto& [begin, size, hash] = grams_[g];
-    const std::int32_t number = names_.number(prefix, {words_.data() + begin, size}, hash);
+    const std::int32_t number = names_.number(prefix.text(), {words_.data() + begin, size}, hash);
     if (number < 0 || number > largest_feature - plan_.first) return fail("there are too many different words");
     found.push_back({number, g});
   }
@@ -374,7 +356,7 @@ bool Encoder::words(std::size_t j, std::string_view text) {
     rows_.add(plan_.first + number, x);
     if (places_[j] >= 0) {
       parts_[static_cast<std::size_t>(places_[j])].push_back(
-          {prefix + std::string(words_.data() + grams_[g].begin, grams_[g].size), x});
+          {std::string(prefix.text()).append(words_.data() + grams_[g].begin, grams_[g].size), x});
     }
     at += count;
   }

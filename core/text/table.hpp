@@ -25,7 +25,7 @@ struct Column {
   enum Role : std::uint8_t { ignored, target, target_class, weight, offset, number, category, text, date };
   Role role = ignored;
   std::string name{};           // as users know it
-  std::string level{}, word{};  // "city=", "review:"; `TablePlan::add` sets them
+  Prefix level{}, word{};       // "city=", "review:"; `TablePlan::add` sets them
   std::int32_t feature = 0;     // number: its feature; date: that of the days
   std::int32_t indicator = -1;  // number, date: the feature that says that the value is missing, or none
   double mean = 0;              // number: what stands for a missing value
@@ -118,7 +118,6 @@ class Encoder {
   double label_ = 0, weight_ = 1, offset_ = 0;
   bool has_offset_ = false;
   std::vector<Name> waiting_;
-  std::string joined_;  // a name, then room
   std::string words_, padded_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> bounds_;  // of the words
   std::vector<Gram> grams_;
@@ -130,9 +129,8 @@ class Encoder {
     return false;
   }
   void add(std::size_t column, std::int32_t feature, double x, std::string_view name);
-  bool name(std::size_t column, std::string_view prefix, std::string_view rest, double x, bool stays = false);
+  bool name(std::size_t column, const Prefix& prefix, std::string_view rest, double x, bool stays = false);
   void note_names();
-  std::uint64_t hash_joined(std::string_view prefix, std::string_view rest, bool roomy);
   bool words(std::size_t column, std::string_view text);
   void split(std::string_view text);
   bool cross(const std::vector<Part>& a, const std::vector<Part>& b);

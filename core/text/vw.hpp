@@ -39,12 +39,11 @@ class VwParser final : public TextParser {
   Limits limits_;
   std::vector<std::pair<std::string, std::string>> crossed_;
   std::vector<Part> parts_;
-  std::string prefix_;             // "namespace^"
-  std::string joined_;             // the same, then room for a name
+  Prefix prefix_;                  // "namespace^"
+  std::string joined_;             // the name of a product
   std::vector<Feature> features_;  // the last entries, not numbered yet
 
   bool line(TextRows& rows, Cursor& c, const char* text);
-  std::uint64_t hash_joined(std::string_view name, bool roomy);
   bool namespace_(TextRows& rows, Cursor& c);
   bool number(TextRows& rows, Cursor& c);
   bool cross(TextRows& rows, Cursor& c);

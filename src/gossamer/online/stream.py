@@ -67,7 +67,7 @@ def settled(problem: Problem, source: Source) -> tuple[Problem, Iterator[Block]]
         raise ValueError(
             f"{type(problem.method).__name__} with {problem.penalty.label} must know the number of features "
             "before the first row, and this source can be read only once: use one that can be read again "
-            "(or --features N)."
+            "or give it features=N."
         )
     blocks = source.blocks()
     if named:
@@ -131,7 +131,7 @@ def _with_groups(
         if not source.rereadable:
             raise ValueError(
                 "groups by name need a table, or the number of features: use a source that can be read again "
-                "(or --features N)."
+                "or give it features=N."
             )
         blocks.close()
         features = source.survey().width
