@@ -53,6 +53,7 @@ def forms(folder):
         "pandas, another index": frame.set_index(np.arange(N)[::-1] * 3),
         "polars": pl.from_pandas(frame),
         "polars, dates by type": pl.from_pandas(typed),
+        "polars, lazy": pl.from_pandas(frame).lazy(),
         "arrow": arrow,
         "arrow, dictionary": arrow.set_column(1, "city", arrow["city"].dictionary_encode()),
         "batches": arrow.to_reader(max_chunksize=77),

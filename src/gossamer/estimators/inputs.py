@@ -83,7 +83,8 @@ def _kinds(X: Any) -> list[Any] | None:
     """Return the types of the columns of a frame that scikit-learn takes (pandas, polars, Arrow); None of others."""
     if hasattr(X, "column_names") and hasattr(X, "__array__"):  # Arrow
         return list(X.schema.types)
-    return list(X.dtypes) if hasattr(X, "dtypes") and hasattr(X, "columns") and hasattr(X, "__array__") else None
+    named = hasattr(X, "__array__") and hasattr(X, "dtypes") and hasattr(X, "columns")
+    return list(X.dtypes) if named else None
 
 
 def _is_real(dtype: Any) -> bool:

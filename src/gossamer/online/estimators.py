@@ -232,7 +232,10 @@ class _Online(Linear):
         fresh = not (self.warm_start and self.__sklearn_is_fitted__())
         rows = inputs.opened(self, source, options, fresh=fresh, **given)
         if most > 1 and not rows.rereadable:
-            raise ValueError(f"max_passes is {most}, but this source can be read only once.")
+            raise ValueError(
+                f"max_passes is {most}, but this source can be read only once; "
+                "use max_passes=1, a file, or a table in memory."
+            )
         stream, first = self._stream(rows, classes, fresh=fresh)
         stream.trainer = copy.copy(stream.trainer)
         tasks = Tasks(self, source, given.get("y"), "pass", most)

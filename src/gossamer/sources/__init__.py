@@ -28,9 +28,9 @@ FORMATS = {
 
 TABLES = ("csv", "arrow")  # formats with named columns
 
-# Methods by which the result of a query that does not speak the Arrow stream protocol gives a reader that does; the
-# last two are of data sets of Arrow.
-QUERIES = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow", "scanner", "to_reader")
+# Methods by which the result of a query that does not speak the Arrow stream protocol gives a reader that does, or
+# several; "scanner" and "to_reader" are of data sets of Arrow, "collect_batches" of lazy frames of polars.
+QUERIES = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow", "scanner", "to_reader", "collect_batches")
 
 # The options of each kind of data; "in memory" are those of what is no file.
 _ALL = ("need_labels",)

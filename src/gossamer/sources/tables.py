@@ -41,7 +41,7 @@ class Table(Tabular):
             options.pop(name, None)
         self._tabulate(options)
         self.data = data
-        self.rereadable = bool(self.paths) or any(hasattr(data, name) for name in ("__len__", "num_rows", "scanner"))
+        self.rereadable = bool(self.paths) or any(hasattr(data, name) for name in ("__len__", "num_rows", "scanner", "collect_batches"))
         self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, 2**31 - 1)
         self._mixed: set[str] = set()  # columns whose type says nothing
         self._waiting: Iterator[Batch] | None = None  # of a table that is read once: from its beginning on
@@ -162,12 +162,13 @@ class Table(Tabular):
                 data = getattr(data, query)()
         where, first = "the table", 0
         total = len(data) if hasattr(data, "__len__") else 0
-        stream = _core.RecordStream(data.__arrow_c_stream__())
-        refuse_doubles([name for name, _ in stream.fields], where)
-        while (batch := _next(stream)) is not None:
-            share = (first + len(batch)) / total if total else 0.0
-            yield Batch(batch, where, first, share)
-            first += len(batch)
+        for part in [data] if hasattr(data, "__arrow_c_stream__") else data:
+            stream = _core.RecordStream(part.__arrow_c_stream__())
+            refuse_doubles([name for name, _ in stream.fields], where)
+            while (batch := _next(stream)) is not None:
+                share = (first + len(batch)) / total if total else 0.0
+                yield Batch(batch, where, first, share)
+                first += len(batch)
 
 
 def _is_pandas(data: Any) -> bool:
