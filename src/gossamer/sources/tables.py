@@ -41,7 +41,8 @@ class Table(Tabular):
             options.pop(name, None)
         self._tabulate(options)
         self.data = data
-        self.rereadable = bool(self.paths) or any(hasattr(data, name) for name in ("__len__", "num_rows", "scanner", "collect_batches"))
+        again = ("__len__", "num_rows", "scanner", "collect_batches")  # what gives its rows more than once
+        self.rereadable = bool(self.paths) or any(hasattr(data, name) for name in again)
         self.limits = _core.Limits(1 if self.rejects.stops else 2**62, need_labels, 2**31 - 1)
         self._mixed: set[str] = set()  # columns whose type says nothing
         self._waiting: Iterator[Batch] | None = None  # of a table that is read once: from its beginning on
