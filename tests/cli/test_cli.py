@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -219,6 +220,20 @@ def test_predict(trained, data, tmp_path, capsys):
     assert len(out.read_text().splitlines()) == 400
     assert cli.main(["predict", str(trained), str(data), "--header"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "label"
+
+
+def test_answers_as_csv(tmp_path):
+    """A file that is called so has commas; labels with commas, marks and ends of lines are quoted."""
+    rows = ["yes, sure", 'no "way"', "plain\nend"] * 40
+    frame = pd.DataFrame({"x": np.arange(120.0) % 3, "answer": rows})
+    gs.OnlineClassifier(max_passes=5).fit(frame, target="answer").save(tmp_path / "m.gsm")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    words = ["predict", str(tmp_path / "m.gsm"), str(tmp_path / "a.csv"), "--proba", "-o"]
+    assert cli.main([*words, str(tmp_path / "out.csv")]) == 0
+    answers = pd.read_csv(tmp_path / "out.csv")
+    assert answers.columns[0] == "label"
+    assert answers.label.tolist() == gs.load(tmp_path / "m.gsm").predict(frame).tolist()
+    assert_allclose(answers.iloc[:, 1:].sum(axis=1), 1, atol=1e-5)
 
 
 def test_predict_rows_without_labels_and_with_tags(tmp_path, capsys):

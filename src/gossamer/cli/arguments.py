@@ -25,7 +25,7 @@ EXAMPLES = {  # of each command, and of all
 a first look, a model, its answers:
   gossamer look houses.csv --target price
   gossamer train houses.csv --target price --holdout 0.1
-  gossamer predict houses.gsm new_houses.csv -o answers.tsv
+  gossamer predict houses.gsm new_houses.csv -o answers.csv
 
 gossamer COMMAND --help has the options of a command, with examples.
 exit codes: 0 success, 1 invalid data or model, 2 usage error, 130 interrupted
@@ -51,8 +51,8 @@ learn from a pipe, and go on where a killed run stopped:
   zcat big.vw.gz | gossamer train - --format vw -o big.gsm --checkpoint state --every 100000
 """,
     "predict": """
-write a table of answers, with the probability of each class:
-  gossamer predict clicks.gsm today.csv --proba -o answers.tsv
+write a table of answers, with the probability of each class (.csv: with commas; otherwise with tabs):
+  gossamer predict clicks.gsm today.csv --proba -o answers.csv
 one answer per line, for other programs:
   gossamer predict clicks.gsm today.csv | sort | uniq -c
 """,

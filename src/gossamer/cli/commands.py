@@ -237,11 +237,12 @@ def _strategy(options: argparse.Namespace, method: Any, penalty: Any) -> OneStre
 
 
 def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
-    """Write one line per row: the prediction, then probabilities or scores if requested."""
+    """Write one line per row: the prediction, then probabilities or scores if requested; with tabs, or as CSV."""
     fit = load(options.model)
     if options.proba and not fit.probabilistic:
         raise UsageError(f"{type(fit.loss).__name__} gives no probabilities; use --scores.")
     count, heads = 0, _heads(fit, options)
+    line = _with_commas if str(options.output).lower().endswith(".csv") else _with_tabs
     with contextlib.ExitStack() as stack:
         out: Any = sys.stdout
         if options.output is not None:
@@ -249,8 +250,8 @@ def predict(options: argparse.Namespace, reading: dict[str, Any]) -> None:
         for block, z in fit.each_scores(options.data, **reading):
             tags = block.tags if block.tags is not None and any(block.tags) else None
             if count == 0 and options.header:
-                out.write("\t".join(heads + ["tag"] * (tags is not None)) + "\n")
-            out.writelines(_answer_lines(fit, z, tags, options))
+                out.write(line(heads + ["tag"] * (tags is not None)))
+            out.writelines(map(line, _answers(fit, z, tags, options)))
             count += len(block)
     if options.json:
         print(json.dumps({"rows": count, "output": options.output}), file=sys.stderr)
@@ -271,8 +272,22 @@ def _heads(fit: Model, options: argparse.Namespace) -> list[str]:
     return heads
 
 
-def _answer_lines(fit: Model, z: Any, tags: list[str] | None, options: argparse.Namespace) -> Iterator[str]:
-    """Yield lines: labels as they are, probabilities with 6 digits, other numbers with 9."""
+def _with_tabs(cells: list[str]) -> str:
+    return "\t".join(cells) + "\n"
+
+
+def _with_commas(cells: list[str]) -> str:
+    """Return a line of CSV: cells that hold a comma, a quotation mark or the end of a line are quoted."""
+    line = ",".join(cells)
+    if line.count(",") >= len(cells) or any(mark in line for mark in '"\n\r'):
+        line = ",".join(
+            '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',"\n\r') else cell for cell in cells
+        )
+    return line + "\n"
+
+
+def _answers(fit: Model, z: Any, tags: list[str] | None, options: argparse.Namespace) -> Iterator[list[str]]:
+    """Yield the cells of a line: labels as they are, probabilities with 6 digits, other numbers with 9."""
     parts = [np.atleast_2d(fit.targets.predictions(z).T).T.tolist()]
     write = [str if fit.kind != "regression" else "{:.9g}".format]
     if options.proba:
@@ -283,7 +298,7 @@ def _answer_lines(fit: Model, z: Any, tags: list[str] | None, options: argparse.
         write.append("{:.9g}".format)
     for i, row in enumerate(zip(*parts, strict=True)):
         cells = [word(cell) for word, some in zip(write, row, strict=True) for cell in some]
-        yield "\t".join(cells + ([tags[i]] if tags else [])) + "\n"
+        yield cells + ([tags[i]] if tags else [])
 
 
 def inspect(options: argparse.Namespace) -> None:
