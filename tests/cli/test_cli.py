@@ -226,7 +226,7 @@ def test_answers_as_csv(tmp_path):
     """A file that is called so has commas; labels with commas, marks and ends of lines are quoted."""
     rows = ["yes, sure", 'no "way"', "plain\nend"] * 40
     frame = pd.DataFrame({"x": np.arange(120.0) % 3, "answer": rows})
-    gs.OnlineClassifier(max_passes=5).fit(frame, target="answer").save(tmp_path / "m.gsm")
+    gs.save(gs.OnlineClassifier(max_passes=5).fit(frame, target="answer"), tmp_path / "m.gsm")
     frame.to_csv(tmp_path / "a.csv", index=False)
     words = ["predict", str(tmp_path / "m.gsm"), str(tmp_path / "a.csv"), "--proba", "-o"]
     assert cli.main([*words, str(tmp_path / "out.csv")]) == 0
