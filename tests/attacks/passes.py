@@ -33,6 +33,7 @@ from attacks.problems import (
     target,
     write,
 )
+from attacks.processes import stops
 from attacks.rows import REFUSED_OR_SOUND, SOUND, Row, exits, raises, refused
 
 INVALID = raises(ValueError, "CSR", "indptr", "indices", "index")
@@ -363,6 +364,36 @@ GARBLED: dict[str, Any] = {
 }
 
 
+# Ctrl-C
+
+
+def long_passes(make: Callable[[Any, Any], Any]) -> None:
+    """Ctrl-C ends what reads much data several times."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(6000, 100))
+    y = (X[:, 0] + random.normal(size=len(X)) > 0).astype(int)
+    stops(partial(make, X, y))
+
+
+def over_partitions(name: str, X: Any, y: Any) -> None:
+    blocks = [dask.delayed((X[i::4], y[i::4])) for i in range(4)]
+    OVER_PARTITIONS[name](client="local", max_iter=10**6, tol=0.0).fit(blocks)
+
+
+WITHOUT_END: dict[str, Callable[[Any, Any], Any]] = {
+    "fit_source of BatchClassifier": lambda X, y: gs.BatchClassifier(alpha=1e-5, tol=0.0, max_iter=10**6).fit_source(
+        (X, y)
+    ),
+    "fit_source of BatchRegressor in passes": lambda X, y: gs.BatchRegressor(
+        alpha=1e-5, tol=0.0, max_iter=10**6
+    ).fit_source((X, y), memory=4e6),
+    "certify": lambda X, y: gs.certify(gs.BatchClassifier(alpha=1e-3).fit(X, y), [(X, y)] * 50),
+    "partitions": partial(over_partitions, "BatchClassifier"),
+    "partitions of BatchRegressorCV": partial(over_partitions, "BatchRegressorCV"),
+    "boosting": lambda X, y: gs.BoostingClassifier(alpha=1e-6, features="products", max_rounds=10**6).fit(X, y),
+}
+
+
 # The command line
 
 
@@ -423,6 +454,10 @@ COMMANDS: dict[str, tuple[Callable[[], Any], Any]] = {
     "certify --alpha -1": (lambda: certify("--alpha", "-1"), exits(2, "alpha")),
     "certify --penalty, a word": (lambda: certify("--penalty", "dance"), exits(2, "dance")),
     "certify of no model": (lambda: run("certify", write("text", "m.gsm"), write("x,y\n1,0\n")), exits(1)),
+    "demo, its table is a FIFO": (
+        lambda: (Path("d").mkdir(), os.mkfifo("d/rents.csv"), run("demo", "d"))[2],
+        exits(1, "pipe"),
+    ),
     "certify of no file": (lambda: (model_file(), run("certify", "m.gsm", "nowhere.csv"))[1], exits(1, "nowhere")),
 }
 
@@ -442,6 +477,7 @@ def rows() -> list[Row]:
     made.append(
         Row("partitions: a checkpoint that is a device", lambda: checkpointed("/dev/null"), raises(OSError, "device"))
     )
+    made += [Row(f"Ctrl-C: {kind}", partial(long_passes, make), SOUND, 5.0) for kind, make in WITHOUT_END.items()]
     made.append(Row("partitions: a checkpoint behind a link", through_a_link, SOUND))
     return made + [Row(kind, do, must) for kind, (do, must) in COMMANDS.items()]
 
