@@ -235,6 +235,8 @@ BUFFERS = {  # what is changed in the rows that are kept while they decide on a 
     "begins after ends": lambda b: {"begins": b.ends + 1, "ends": b.ends},
     "index out of range": lambda b: {"index": b.index + np.int32(10**6)},
     "index below zero": lambda b: {"index": -b.index - np.int32(1)},
+    "index that falls": lambda b: {"index": b.index[::-1].copy()},
+    "index of one feature": lambda b: {"index": np.zeros_like(b.index)},
     "index of another type": lambda b: {"index": b.index.astype(np.int64)},
     "value nan": lambda b: {"value": b.value * np.nan},
     "value huge": lambda b: {"value": b.value * 1e200},
