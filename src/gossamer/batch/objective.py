@@ -53,11 +53,14 @@ class Scales:
     length: float  # its loss per slope: of margins and intercepts
 
 
+LEAST_SHARE = np.finfo(float).tiny / np.finfo(float).eps  # of a row that counts
+
+
 def shares(weight: Any) -> Array:
     """Return the weights divided by their sum, which may overflow; 0 for shares whose slopes would underflow."""
     c = np.asarray(weight, np.float64) / np.max(weight)
     p = c / c.sum()
-    return np.where(p < np.finfo(float).tiny / np.finfo(float).eps, 0.0, p)
+    return np.where(p < LEAST_SHARE, 0.0, p)
 
 
 def design(X: Any, threads: int) -> Any:

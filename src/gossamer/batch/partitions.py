@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gossamer.batch.objective import design
+from gossamer.batch.objective import LEAST_SHARE, design
 from gossamer.estimators import targets
 from gossamer.registry import record
+from gossamer.sources.rows import refuse_large_offsets
 from gossamer.validation import Array
 
 LENGTHS = 0.5 ** np.arange(8)  # of steps that are tried in one round
@@ -48,7 +49,6 @@ class Found:
     of_label: Array | None  # Σ c of each
     dims: tuple[int, ...]  # of y, without its rows
     kind: str  # of the type of y
-    squares: float  # Σ c ‖x‖²
     entries: int
     weighted: bool
     shifted: bool  # whether there are offsets
@@ -77,6 +77,7 @@ def survey(raw: Raw, labels: bool) -> Found:
         raise ValueError(f"{raw.name}: X holds NaN or infinity.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError(f"{raw.name}: y holds NaN or infinity.")
+    refuse_large_offsets(raw.offset)
     c = np.ones(len(y)) if raw.weight is None else raw.weight
     if len(c) != len(y) or not np.isfinite(c).all() or (c < 0).any():
         raise ValueError(f"{raw.name}: weights must be finite and not negative, one per row.")
@@ -84,13 +85,13 @@ def survey(raw: Raw, labels: bool) -> Found:
     if labels and y.ndim == 1:
         found, place = np.unique(y, return_inverse=True)
         of_label = np.bincount(place.reshape(-1), c, len(found))
-    squares = np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data.astype(float) ** 2, X.shape[0])
     kinds = (y.ndim > 1 and set(np.unique(y[:1000]).tolist()) <= {0, 1}) if labels else False
     kind = "indicators" if kinds else y.dtype.kind
     rows, width = X.shape
-    sums = float(c.sum()), float(c @ squares)
+    with np.errstate(over="ignore"):
+        total = float(c.sum())
     weighted, shifted = raw.weight is not None, raw.offset is not None
-    return Found(rows, width, sums[0], found, of_label, y.shape[1:], kind, sums[1], X.nnz, weighted, shifted)
+    return Found(rows, width, total, found, of_label, y.shape[1:], kind, X.nnz, weighted, shifted)
 
 
 class Partition:
@@ -128,7 +129,7 @@ def prepare(raw: Raw, spec: Spec) -> Partition:
     c = np.ones(len(y)) if weight is None else np.asarray(weight, np.float64)
     if spec.class_weight is not None and len(y):
         c = c * spec.class_weight[coded.index_of(y)]
-    some = c > 0
+    some = c / spec.total >= LEAST_SHARE
     if spec.fold is not None:
         number, count, out = spec.fold
         some &= (np.arange(len(y)) % count == number) == out

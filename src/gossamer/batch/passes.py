@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from gossamer.estimators import targets, units
 from gossamer.registry import record
 from gossamer.sources.blocks import Block
+from gossamer.sources.rows import refuse_large_offsets
 from gossamer.validation import Array
 
 MOST = 1e150  # of a value, so that it can be squared
@@ -112,6 +113,7 @@ class Passes:
             targets.refuse_other_kind(block.label, regression, who)
             if len(block.value) and not np.abs(block.value).max() < MOST:
                 raise ValueError(f"The source holds a value of {np.abs(block.value).max():.3g}; scale the features.")
+            refuse_large_offsets(block.offset)
             labels.append(block.label)
             weights.append(block.weight)
             offsets.append(block.offset)

@@ -641,7 +641,7 @@ FLAGS = {  # of the options that errors name in Python's words, where they are n
 }
 SAME = (
     *("format", "target", "weight", "offset", "ignore", "missing", "ngrams", "bits", "delimiter", "shuffle", "classes"),
-    *("features", "grow", "loss", "penalty", "method", "alpha", "layout", "table", "key", "name"),
+    *("features", "grow", "loss", "penalty", "method", "alpha", "layout", "table", "key", "name", "memory", "tol"),
 )
 
 

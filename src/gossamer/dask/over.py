@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -131,4 +132,6 @@ class OverPartitions:
             shares = None
         if total == 0:
             raise ValueError("All sample weights are zero: there is nothing to learn from.")
+        if not math.isfinite(total):
+            raise ValueError("The sample weights add up to more than a float can hold; divide all of them by a number.")
         return coded, Spec(coded, max(f.width for f in found), total, None, factors), shares

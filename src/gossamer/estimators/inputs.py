@@ -24,6 +24,7 @@ from gossamer.registry import record
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.sources.feature_names import FeatureNames
+from gossamer.sources.rows import refuse_large_offsets
 from gossamer.validation import Array, floats, refuse_odd, shape_words
 
 REMEMBERED = ("source_settings_", "source_names_", "_source_state", "_source_columns")  # of an estimator: how it read
@@ -311,6 +312,7 @@ def checked_offset(offset: Any, n: int | None = None) -> Array | None:
     values = floats(offset, "offset", ndim=(1,)).astype(np.float64)
     if n is not None and len(values) != n:
         raise ValueError(f"offset must have one entry per row: there are {len(values)} offsets and {n} rows.")
+    refuse_large_offsets(values)
     return values
 
 
