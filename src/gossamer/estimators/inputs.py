@@ -292,6 +292,11 @@ def each_matrix(estimator: Any, data: Any, **options: Any) -> Iterator[tuple[Any
 
 def checked_weights(sample_weight: Any, n: int | None = None) -> Array:
     """Return one weight per row, finite and not negative; all zeros are allowed here."""
+    if isinstance(sample_weight, str):
+        raise TypeError(
+            f"sample_weight={sample_weight!r} is a name; a column of weights is named by weight={sample_weight!r}, beside "
+            "target=."
+        )
     refuse_odd(sample_weight, "sample_weight")
     sample_weight = np.asarray(sample_weight)
     if sample_weight.ndim == 0 and n is not None:

@@ -189,9 +189,10 @@ def _by_first_line(path: str) -> str | None:
         return "arrow"
     if b"|" in first:
         return "vw"
-    if not words or all(b":" in word for word in words[1:]):
+    marked = any(mark in first for mark in (b",", b"\t", b";"))
+    if not words or (all(b":" in word for word in words[1:]) and not (marked and len(words) == 1)):
         return "svmlight"
-    return "csv" if any(mark in first for mark in (b",", b"\t", b";")) else None
+    return "csv" if marked else None
 
 
 class Data(tuple):  # type: ignore[type-arg]

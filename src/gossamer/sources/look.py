@@ -73,11 +73,11 @@ class Look:
 
     def lines(self, width: int, every: bool = True) -> list[str]:
         """Return the table as lines of at most this width."""
-        counted = f"{self.rows:,} rows" if self.whole else f"the first {self.rows:,} rows"
+        counted = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        counted = counted if self.whole else f"the first {counted}"
         if not self.columns:
-            first = f"{self.where}: {counted}, {self.facts}"
-            return [first, *self._about_target()]
-        lines = [f"{self.where}: {len(self.columns)} columns, {counted}"]
+            return [", ".join(filter(None, (f"{self.where}: {counted}", self.facts))), *self._about_target()]
+        lines = [f"{self.where}: {len(self.columns)} column{'s' * (len(self.columns) != 1)}, {counted}"]
         shown = self.columns if every or len(self.columns) <= MOST_SHOWN else self.columns[: MOST_SHOWN - 5]
         lines += table(["column", "role", "levels", "missing", "holds", "why"], [c.row() for c in shown], width)
         if len(shown) < len(self.columns):
