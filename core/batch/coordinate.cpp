@@ -23,6 +23,8 @@ class NumberPenalty : public BlockPenalty {
   // How far −g_j is from α a_j ∂φ(w_j), for every j.
   virtual void violations(std::span<const double> w, std::span<const double> g, double alpha, std::span<const double> a,
                           std::span<double> out) const = 0;
+  // Whether w = 0 is optimal for every gradient that is at most `slack` from g.
+  virtual bool rests(double g, double slack, double s) const = 0;
 };
 
 template <class P>
@@ -57,6 +59,10 @@ class NumberPenaltyOf final : public NumberPenalty {
       out[j] = std::max({-g[j] - times(s, at.high), times(s, at.low) + g[j], 0.0});
     }
   }
+  bool rests(double g, double slack, double s) const override {
+    const Interval at = penalty_.subdifferential(0.0);
+    return s > 0 && -g + slack <= s * at.high && -g - slack >= s * at.low;
+  }
 
  private:
   P penalty_;
@@ -80,6 +86,26 @@ class SingleWeights final : public NewtonSolver {
  private:
   double strength(double alpha, std::size_t j) const { return alpha * weight(j); }
 
+  // √(Σ p (x − x̄)²): the slopes balance where there is an intercept.
+  double reach(std::size_t j) override { return reach_[j]; }
+
+  void find_due(double alpha) override {
+    if (reach_.empty()) {
+      reach_.resize(W_.size());
+      in_line_parts(x_, 1, threads_, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t j = begin; j < end; ++j) {
+          const auto [mean, squares] = x_.moments(j, loss_.weights());
+          const double spread = squares - (fit_intercept_ ? mean * mean : 0.0);
+          reach_[j] = std::sqrt(spread > 1e-4 * squares ? spread : squares);
+        }
+      });
+    }
+    for (std::size_t j = 0; j < W_.size(); ++j) {
+      const double off = slack(j);
+      if (off > 0 && (W_[j] != 0 || !penalty_->rests(G_[j], off, strength(alpha, j)))) due_.push_back(j);
+    }
+  }
+
   double measure(double alpha) override {
     penalty_->violations(W_, G_, alpha, a_, violation_);
     return violation_.empty() ? 0.0 : *std::max_element(violation_.begin(), violation_.end());
@@ -96,11 +122,7 @@ class SingleWeights final : public NewtonSolver {
       for (std::size_t c = begin; c < end; ++c) {
         const std::size_t j = working_[c];
         if (loss_.is_quadratic() && have_squares_ && hessian_[j] > 0) continue;
-        double sum = 0, first = 0;
-        x_.each(j, [&](std::size_t i, double x) {
-          const double hx = h_[i] * x;
-          first += hx, sum += hx * x;
-        });
+        const auto [first, sum] = x_.moments(j, h_.data());
         pull_[j] = fit_intercept_ ? first : 0.0;
         const double mean = fit_intercept_ && sum_h_ > 0 ? first / sum_h_ : 0.0;
         hessian_[j] = std::max(around(j, mean, sum), 1e-14 * sum) + 1e-200;
@@ -325,6 +347,7 @@ class SingleWeights final : public NewtonSolver {
   double sum_h_ = 0;
   std::vector<double> hessian_, pull_;  // one per feature: the curvature of the model, and Σ_i h_i x_ij
   std::vector<double> v_;               // one per example: h·Xd
+  std::vector<double> reach_;           // one per feature
 };
 
 }  // namespace

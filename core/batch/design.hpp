@@ -38,6 +38,8 @@ class Design {
 
  private:
   const Lines& other() const;
+  bool add_columns(std::span<const double> W, std::size_t k, std::span<double> Z) const;
+  bool add_rows(std::span<const double> S, std::span<double> G) const;
 
   bool by_rows_;
   unsigned threads_;

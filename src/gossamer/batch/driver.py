@@ -85,7 +85,7 @@ def _run(
 ) -> Solution:
     began = perf_counter()
     if isinstance(start, Point):
-        point, W = start, start.W
+        point, W = solver.begin(objective, start), start.W
     else:
         W = objective.origin() if start is None else objective.prox(np.array(start, dtype=np.float64), 0.0)
         point = objective.at(W)

@@ -37,6 +37,10 @@ class Solver(Settings):
         """Yield better and better weights from W on."""
         raise NotImplementedError
 
+    def begin(self, objective: Objective, start: Point) -> Point:
+        """Return the point at which it starts, if that is the last one of another strength."""
+        return start
+
     def refuse(self, what: str, why: str, instead: str) -> ValueError:
         """Return the error that says what the solver does not handle, why, and what to use."""
         return ValueError(f"{type(self).__name__} does not go with {what}: {why} {instead}")
