@@ -1,4 +1,4 @@
-"""Batch learning beside adelie, celer, glmnet, liblinear, scikit-learn and skglm: times to the same objective, in one run.
+"""Batch learning beside adelie, celer, glmnet, liblinear, scikit-learn and skglm: times to the same objective.
 
     python benchmarks/batch.py                    # all
     python benchmarks/batch.py lasso_path rcv1    # some: the names of the functions below
@@ -60,10 +60,9 @@ def race(title, value, ours, peers, best_at=1e-9, limit=25.0, repeats=3, loosest
             times[name] = min(times[name], seconds(partial(runs[name], tol)))
     for name, tol in chosen.items():
         above = np.max(excess[name] / best - 1)
-        notes.append(
-            f"{name}: {times[name]:.4f} s at tol {tol:g} ({above:.0e} above{'' if above <= PRECISION else ', NOT THERE'}); "
-            f"first loose run {colds[name]:.2f} s"
-        )
+        short = "" if above <= PRECISION else ", NOT THERE"
+        took = f"{times[name]:.4f} s at tol {tol:g} ({above:.0e} above{short})"
+        notes.append(f"{name}: {took}; first loose run {colds[name]:.2f} s")
         if above > PRECISION:
             times[name] = float("inf")
     mine = times.pop("gossamer", float("nan"))
@@ -141,7 +140,7 @@ def adelie_path(X, y, alphas, tol, loss="squared", l1_ratio=1.0, groups=None):
 
     settings = {} if groups is None else {"groups": groups, "penalty": np.ones(len(groups))}
     state = adelie.grpnet(
-        X=np.asfortranarray(X),
+        X=X,
         glm=adelie_glm(X, y, loss),
         lmda_path=alphas,
         alpha=l1_ratio,
@@ -314,8 +313,10 @@ def expressions(n=72, d=7129):
 def logistic_path():
     X, y = expressions()
     alphas = gs.alpha_max(X, y, loss="logistic", fit_intercept=False) * np.geomspace(1, 0.05, 50)
-    peers = {name: partial(f, loss="logistic") for name, f in
-             (("adelie", adelie_path), ("celer", celer_path), ("glmnet", glmnet_path), ("skglm", skglm_path))}
+    peers = {
+        name: partial(f, loss="logistic")
+        for name, f in (("adelie", adelie_path), ("celer", celer_path), ("glmnet", glmnet_path), ("skglm", skglm_path))
+    }
     title = "ℓ1-logistic path, 72 × 7,129 dense, 50 strengths to .05 α_max"
     path(title, X, y, alphas, "logistic", peers, limit=6, repeats=5)
 
@@ -323,8 +324,10 @@ def logistic_path():
 def elastic_net_path():
     X, y = wide(2000, 5000)
     alphas = gs.alpha_max(X, y, fit_intercept=False) * 2 * np.geomspace(1, 0.02, 100)
-    peers = {name: partial(f, l1_ratio=0.5) for name, f in
-             (("adelie", adelie_path), ("glmnet", glmnet_path), ("scikit-learn", sklearn_path))}
+    peers = {
+        name: partial(f, l1_ratio=0.5)
+        for name, f in (("adelie", adelie_path), ("glmnet", glmnet_path), ("scikit-learn", sklearn_path))
+    }
     title = "elastic net path (half ℓ1), 2,000 × 5,000 dense, 100 strengths to .02 α_max"
     path(title, X, y, alphas, "squared", peers, l1_ratio=0.5, limit=10, repeats=2)
 
@@ -381,7 +384,9 @@ def letters(n=1560, d=617, k=26):
     rng = np.random.default_rng(0)
     y = np.arange(n) % k
     mixing = rng.standard_normal((40, d))
-    X = (rng.standard_normal((k, 40))[y] + 0.8 * rng.standard_normal((n, 40))) @ mixing + 2 * rng.standard_normal((n, d))
+    X = (rng.standard_normal((k, 40))[y] + 0.8 * rng.standard_normal((n, 40))) @ mixing + 2 * rng.standard_normal(
+        (n, d)
+    )
     return np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0)), y
 
 
@@ -461,7 +466,9 @@ def regressor_calls(title, X, y):
 
         return f"α {LassoCV(n_alphas=100, cv=5, n_jobs=2).fit(X, y).alpha_:.4g}"
 
-    calls(title, mine, {"scikit-learn": sklearn_cv, "scikit-learn, n_jobs=2": partial(sklearn_cv, 2), "celer": celer_cv})
+    calls(
+        title, mine, {"scikit-learn": sklearn_cv, "scikit-learn, n_jobs=2": partial(sklearn_cv, 2), "celer": celer_cv}
+    )
 
 
 def lasso_cv():
@@ -481,10 +488,18 @@ def classifier_calls(title, X, y, Cs, repeats=1):
         from sklearn.linear_model import LogisticRegressionCV
 
         model = LogisticRegressionCV(
-            Cs=Cs, cv=5, l1_ratios=(1.0,), solver="liblinear", n_jobs=jobs, scoring="neg_log_loss", max_iter=1000,
+            Cs=Cs,
+            cv=5,
+            l1_ratios=(1.0,),
+            solver="liblinear",
+            n_jobs=jobs,
+            scoring="neg_log_loss",
+            max_iter=1000,
             use_legacy_attributes=False,
         ).fit(X, y)
-        return f"α {1 / (len(y) * np.ravel(model.C_)[0]):.4g}, accuracy on these rows {np.mean(model.predict(X) == y):.4f}"
+        return (
+            f"α {1 / (len(y) * np.ravel(model.C_)[0]):.4g}, accuracy on these rows {np.mean(model.predict(X) == y):.4f}"
+        )
 
     calls(title, mine, {"scikit-learn": sklearn_cv, "scikit-learn, n_jobs=2": partial(sklearn_cv, 2)}, repeats)
 
@@ -517,8 +532,10 @@ def growth(largest=1e8):
                 for _ in range(3 if entries < 1e8 else 1)
             )
             per, weights = took / entries, len(found[0].nonzero_features_)
-            notes.append(f"{entries:.0e} entries, {X.shape[0]:,} × {X.shape[1]:,}: {took:.4f} s, "
-                         f"{1e9 * per:.1f} ns per entry, {weights} weights, {found[0].n_iter_} iterations")
+            notes.append(
+                f"{entries:.0e} entries, {X.shape[0]:,} × {X.shape[1]:,}: {took:.4f} s, "
+                f"{1e9 * per:.1f} ns per entry, {weights} weights, {found[0].n_iter_} iterations"
+            )
             first = first or per
             rows.append(Row(f"{entries:.0e} entries: time per entry / that of 1e5", per / first))
             del X, y
@@ -538,7 +555,9 @@ def grown(entries, form):
         X = sp.csr_matrix((rng.standard_normal(entries), index.ravel(), starts), shape=(n, d))
     w = np.zeros(d)
     w[:: d // 20] = 1
-    return X, X @ w + rng.standard_normal(X.shape[0]) * np.sqrt(20 * X.nnz / X.shape[0] / d if form == "sparse" else 20) > 0
+    return X, X @ w + rng.standard_normal(X.shape[0]) * np.sqrt(
+        20 * X.nnz / X.shape[0] / d if form == "sparse" else 20
+    ) > 0
 
 
 PARTS = (

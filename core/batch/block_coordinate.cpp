@@ -37,7 +37,8 @@ class ProxPenaltyOf final : public ProxPenalty {
             Scratch& scratch) const override {
     block_prox(penalty_, v, out, s, weight, scratch);
   }
-  // The dual norm is subadditive, and that of a vector is at most its length divided by the radius of a ball inside ∂Ω(0).
+  // The dual norm is subadditive, and that of a vector is at most its length divided by the radius of a ball inside
+  // ∂Ω(0).
   bool rests(std::span<const double> v, double slack, double s, double weight) const override {
     if constexpr (requires { block_dual(penalty_, v, weight); }) {
       const double radius = ball(v.size(), weight);

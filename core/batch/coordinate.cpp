@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "batch/gram.hpp"
 #include "batch/newton.hpp"
 #include "catalogue/on_blocks.hpp"
 #include "catalogue/penalties.hpp"
@@ -161,11 +162,12 @@ class SingleWeights final : public NewtonSolver {
     std::vector<std::uint32_t> all(working_.size()), moving;
     std::iota(all.begin(), all.end(), 0u);
     std::size_t epochs = 0, worth_pairs = 0;
+    const std::size_t few_epochs = is_dense(x_) ? 1 : 10;
     while (epochs < max_epochs) {
       ++epochs;
       if (epoch(alpha, all) <= enough) break;
-      if (epochs > 10 && worth_pairs == 0) worth_pairs = epochs_worth_pairs();
-      if (epochs > 10 && epochs >= worth_pairs) return epochs + descend_by_pairs(alpha, enough);
+      if (epochs > few_epochs && worth_pairs == 0) worth_pairs = epochs_worth_pairs();
+      if (epochs > few_epochs && epochs >= worth_pairs) return epochs + descend_by_pairs(alpha, enough);
       // Those that are away from zero, until they rest; then all again.
       moving.clear();
       for (std::uint32_t c : all) {
@@ -183,6 +185,10 @@ class SingleWeights final : public NewtonSolver {
   // After how many epochs it pays to have the products of all pairs of working columns: as many as making them costs,
   // where a product costs as much as three entries. (a9a takes half the time, ailerons an eighth.)
   std::size_t epochs_worth_pairs() {
+    if (is_dense(x_)) {  // tiles of products stay in registers, and use all threads
+      const std::size_t m = working_.size();
+      return 2 * m > n_ || m > 2048 || n_ * m < 1 << 14 ? std::numeric_limits<std::size_t>::max() : m / 32 + 1;
+    }
     std::vector<std::uint32_t> in_row(n_);
     double entries = 0, products = 0;
     for (std::size_t j : working_) x_.each(j, [&](std::size_t i, double) { ++in_row[i]; });
@@ -196,24 +202,10 @@ class SingleWeights final : public NewtonSolver {
   // epoch costs as much as there are pairs, however many examples there are.
   std::size_t descend_by_pairs(double alpha, double enough) {
     const std::size_t m = working_.size();
-    std::vector<std::size_t> starts(n_ + 1);
-    for (std::size_t j : working_) x_.each(j, [&](std::size_t i, double) { ++starts[i + 1]; });
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
-    std::vector<std::uint32_t> column(starts.back());
-    std::vector<double> value(starts.back()), pairs(m * m), change(m), curvature(m), threshold(m), start = new_;
-    for (std::size_t c = 0; c < m; ++c) {
-      x_.each(working_[c],
-              [&](std::size_t i, double x) { column[next[i]] = static_cast<std::uint32_t>(c), value[next[i]++] = x; });
-    }
-    StopWatch watch;
-    for (std::size_t i = 0; i < n_; ++i, watch.did((starts[i] - starts[i - 1]) * (starts[i] - starts[i - 1]))) {
-      for (std::size_t a = starts[i]; a < starts[i + 1]; ++a) {
-        double* row = pairs.data() + column[a] * m;
-        const double hx = h_[i] * value[a];
-        for (std::size_t b = starts[i]; b <= a; ++b) row[column[b]] += hx * value[b];
-      }
-    }
+    std::vector<double> pairs(m * m), change(m), curvature(m), threshold(m), start = new_;
+    const std::size_t entries = is_dense(x_) ? n_ * m : sparse_gram(pairs);
+    if (is_dense(x_)) gram(x_, working_, h_, pairs, threads_);
+    if (loss_.is_quadratic()) enough *= 1e-3;  // no other model follows
     for (std::size_t a = 0; a < m; ++a) {
       for (std::size_t b = 0; b <= a; ++b) {
         if (sum_h_ > 0) pairs[a * m + b] -= pull_[working_[a]] * (pull_[working_[b]] / sum_h_);
@@ -230,7 +222,31 @@ class SingleWeights final : public NewtonSolver {
     }
     for (std::size_t c = 0; c < m && sum_h_ > 0; ++c)
       step_b_[0] -= (new_[c] - start[c]) * (pull_[working_[c]] / sum_h_);
-    return epochs * m * m / std::max<std::size_t>(1, 2 * starts.back());
+    return epochs * m * m / std::max<std::size_t>(1, 2 * entries);
+  }
+
+  // The products of pairs of sparse working columns, row by row; returns their entries.
+  std::size_t sparse_gram(std::vector<double>& pairs) const {
+    const std::size_t m = working_.size();
+    std::vector<std::size_t> starts(n_ + 1);
+    for (std::size_t j : working_) x_.each(j, [&](std::size_t i, double) { ++starts[i + 1]; });
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
+    std::vector<std::uint32_t> column(starts.back());
+    std::vector<double> value(starts.back());
+    for (std::size_t c = 0; c < m; ++c) {
+      x_.each(working_[c],
+              [&](std::size_t i, double x) { column[next[i]] = static_cast<std::uint32_t>(c), value[next[i]++] = x; });
+    }
+    StopWatch watch;
+    for (std::size_t i = 0; i < n_; ++i, watch.did((starts[i] - starts[i - 1]) * (starts[i] - starts[i - 1]))) {
+      for (std::size_t a = starts[i]; a < starts[i + 1]; ++a) {
+        double* row = pairs.data() + column[a] * m;
+        const double hx = h_[i] * value[a];
+        for (std::size_t b = starts[i]; b <= a; ++b) row[column[b]] += hx * value[b];
+      }
+    }
+    return starts.back();
   }
 
   // Conjugate gradients on the model over the weights that are inside a piece of φ, where the model is a quadratic;

@@ -33,7 +33,7 @@ struct Standing {
   std::size_t epochs = 0, working = 0;
   std::size_t products = 0;  // columns whose gradient was computed
   double step = 1;           // of the line search
-  bool growing = false;  // the working set had no room for all that violate
+  bool growing = false;      // the working set had no room for all that violate
 };
 
 class CoordinateSolver {

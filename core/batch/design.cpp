@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/side_by_side.hpp"
+
 namespace gossamer {
 
 const Lines& Design::other() const {
@@ -11,6 +13,7 @@ const Lines& Design::other() const {
 }
 
 void Design::margins(std::span<const double> W, std::size_t k, std::span<double> Z) const {
+  if (std::all_of(W.begin(), W.end(), [](double w) { return w == 0; })) return std::fill(Z.begin(), Z.end(), 0.0);
   if (!by_rows_ && add_columns(W, k, Z)) return;
   product(row_lines(), W, k, Z, threads_);
 }
@@ -42,13 +45,11 @@ bool Design::add_columns(std::span<const double> W, std::size_t k, std::span<dou
       given_);
 }
 
-void Design::gradient(std::span<const double> S, std::size_t k, std::span<double> G) const {
-  if (k == 1 && by_rows_ && add_rows(S, G)) return;
-  product(column_lines(), S, k, G, threads_);
-}
-
-// G = Σ_i S_i x_i of dense rows, in parts of fixed length that are added in their order: nothing is transposed.
-bool Design::add_rows(std::span<const double> S, std::span<double> G) const {
+// out = Σ_i of what `add` makes of dense rows, four at a time, in parts of fixed length that are added in their order:
+// nothing is transposed.
+template <class F>
+bool Design::add_rows(std::span<double> out, F add) const {
+  if (!by_rows_) return false;
   return std::visit(
       [&]<class L>(const L& rows) {
         if constexpr (requires { DenseLines{rows}; }) {
@@ -57,17 +58,26 @@ bool Design::add_rows(std::span<const double> S, std::span<double> G) const {
           std::vector<double> sums(parts * d);
           in_parts(rows.count, grain, threads_, [&](std::size_t begin, std::size_t end) {
             double* sum = &sums[begin / grain * d];
-            std::size_t i = begin;
-            for (; i + 4 <= end; i += 4) dense_add_four(rows.value + i * d, &S[i], sum, d);
-            for (; i < end; ++i) dense_add(rows.value + i * d, S[i], sum, d);
+            for (std::size_t i = begin; i < end; i += 4) {
+              add(i, rows.value + i * d, d, std::min<std::size_t>(4, end - i), sum);
+            }
           });
-          std::fill(G.begin(), G.end(), 0.0);
-          for (std::size_t q = 0; q < parts; ++q) dense_add(&sums[q * d], 1.0, G.data(), d);
+          std::fill(out.begin(), out.end(), 0.0);
+          for (std::size_t q = 0; q < parts; ++q) dense_add(&sums[q * d], 1.0, out.data(), d);
           return true;
         }
         return false;
       },
       row_lines());
+}
+
+void Design::gradient(std::span<const double> S, std::size_t k, std::span<double> G) const {
+  if (k == 1 && add_rows(G, [&](std::size_t i, const auto* x, std::size_t d, std::size_t rows, double* sum) {
+        if (rows == 4) return dense_add_four(x, &S[i], sum, d);
+        for (std::size_t r = 0; r < rows; ++r) dense_add(x + r * d, S[i + r], sum, d);
+      }))
+    return;
+  product(column_lines(), S, k, G, threads_);
 }
 
 void Design::signed_sums(std::span<const double> p, std::span<double> above, std::span<double> below) const {
@@ -83,6 +93,16 @@ void Design::signed_sums(std::span<const double> p, std::span<double> above, std
 }
 
 void Design::weighted_squares(std::span<const double> h, std::span<double> out) const {
+  if (add_rows(out, [&](std::size_t i, const auto* x, std::size_t d, std::size_t rows, double* sum) {
+        for_this_processor([&] {
+          for (std::size_t r = 0; r < rows; ++r) {
+            side_by_side(d, [=, by = h[i + r], x = x + r * d](std::size_t j) {
+              sum[j] += by * static_cast<double>(x[j]) * static_cast<double>(x[j]);
+            });
+          }
+        });
+      }))
+    return;
   const Lines& columns = column_lines();
   in_line_parts(columns, 1, threads_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {

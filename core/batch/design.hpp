@@ -39,7 +39,8 @@ class Design {
  private:
   const Lines& other() const;
   bool add_columns(std::span<const double> W, std::size_t k, std::span<double> Z) const;
-  bool add_rows(std::span<const double> S, std::span<double> G) const;
+  template <class F>
+  bool add_rows(std::span<double> out, F add) const;
 
   bool by_rows_;
   unsigned threads_;

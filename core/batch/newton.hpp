@@ -85,9 +85,9 @@ class NewtonSolver : public CoordinateSolver {
   void trust(double share, double kept);
 
   const BlockPenalty& penalty_;
-  bool known_ = false;           // loss, slopes and gradient are those at W
-  double way_ = 0;               // how far the slopes have gone, in √(Σ ΔS²/p)
-  std::vector<double> way_at_;   // one per block: where its gradient was computed
+  bool known_ = false;          // loss, slopes and gradient are those at W
+  double way_ = 0;              // how far the slopes have gone, in √(Σ ΔS²/p)
+  std::vector<double> way_at_;  // one per block: where its gradient was computed
   std::vector<double> S_before_;
   std::size_t products_ = 0;
   std::vector<std::size_t> candidates_;

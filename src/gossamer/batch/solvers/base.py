@@ -27,6 +27,7 @@ class Solver(Settings):
     """Settings as scikit-learn sees them, and checks that several solvers share."""
 
     look_every: int = 1  # iterations between two certificates; a setting if iterations are cheap
+    narrows: ClassVar[bool] = False  # whether it is fast where few features are left
     patience: ClassVar[int] = 1  # how many of its iterations count as one for `max_iter`
 
     def check(self, objective: Objective) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class CoordinateDescent(Solver):
     array([1.55, 0.  ])
     """
 
+    narrows: ClassVar[bool] = True
+
     def check(self, objective: Objective) -> None:
         """Refuse losses without curvature and penalties that couple features."""
         self.needs_a_slope(objective)
@@ -54,7 +56,9 @@ class CoordinateDescent(Solver):
         solver = _solver(objective)
         now = solver.start(np.ascontiguousarray(start.W), objective._b, objective.alpha)
         objective.memory["begun"] = start.W, objective.alpha, now
-        return replace(start, loss=now.loss, slopes=_rows(objective, solver.slopes), gradient=_rows(objective, solver.gradient))
+        return replace(
+            start, loss=now.loss, slopes=_rows(objective, solver.slopes), gradient=_rows(objective, solver.gradient)
+        )
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
         """Yield a point after every Newton step."""
