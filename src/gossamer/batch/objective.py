@@ -382,7 +382,7 @@ class Objective:
         """Return the point at the origin, which does not depend on the strength."""
         if "empty" not in self.memory:
             self.memory["empty"] = self.at(self.origin())
-        return self.memory["empty"]  # type: ignore[no-any-return]
+        return self.memory["empty"]
 
     def origin(self) -> Array:
         """Return W = 0, or the nearest point of a set."""
@@ -458,7 +458,7 @@ class Objective:
 
     def wanted(self, point: Point, share: float) -> Array:
         """Return the features that would not be at zero at this share of the strength, all others held."""
-        return self.prox(-point.gradient, share).any(axis=1)
+        return np.any(self.prox(-point.gradient, share), axis=1)
 
     def narrowed(self, kept: Array) -> Objective:
         """Return the problem over some features, others being zero."""
