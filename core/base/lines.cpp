@@ -25,6 +25,41 @@ void dense_add(const T* x, double by, double* out, std::size_t n) {
   for_this_processor([=] { side_by_side(n, [=](std::size_t i) { out[i] += static_cast<double>(x[i]) * by; }); });
 }
 
+template <class T>
+void dense_add_four(const T* x, const double* by, double* out, std::size_t n) {
+  for_this_processor([=, a = by[0], b = by[1], c = by[2], d = by[3]] {
+    side_by_side(n, [=](std::size_t i) {
+      out[i] += (a * static_cast<double>(x[i]) + b * static_cast<double>(x[i + n])) +
+                (c * static_cast<double>(x[i + 2 * n]) + d * static_cast<double>(x[i + 3 * n]));
+    });
+  });
+}
+
+template void dense_add_four(const float*, const double*, double*, std::size_t);
+template void dense_add_four(const double*, const double*, double*, std::size_t);
+
+template <class T>
+Moments dense_moments(const T* x, const double* h, std::size_t n) {
+  return for_this_processor([=] {
+    double first[8] = {}, second[8] = {};
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      for (std::size_t r = 0; r < 8; ++r) {
+        const double by = static_cast<double>(x[i + r]), hx = h[i + r] * by;
+        first[r] += hx, second[r] += hx * by;
+      }
+    }
+    for (; i < n; ++i) {
+      const double by = static_cast<double>(x[i]), hx = h[i] * by;
+      first[0] += hx, second[0] += hx * by;
+    }
+    const auto sum = [](const double* s) { return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])); };
+    return Moments{sum(first), sum(second)};
+  });
+}
+
+template Moments dense_moments(const float*, const double*, std::size_t);
+template Moments dense_moments(const double*, const double*, std::size_t);
 template double dense_dot(const float*, const double*, std::size_t);
 template double dense_dot(const double*, const double*, std::size_t);
 template void dense_add(const float*, double, double*, std::size_t);

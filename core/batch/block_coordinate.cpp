@@ -24,6 +24,8 @@ class ProxPenalty : public BlockPenalty {
  public:
   virtual void prox(std::span<const double> v, std::span<double> out, double s, double weight,
                     Scratch& scratch) const = 0;
+  // Whether W_b = 0 is optimal for every gradient that is at most `slack` from −v.
+  virtual bool rests(std::span<const double> v, double slack, double s, double weight) const = 0;
 };
 
 template <class P>
@@ -35,8 +37,29 @@ class ProxPenaltyOf final : public ProxPenalty {
             Scratch& scratch) const override {
     block_prox(penalty_, v, out, s, weight, scratch);
   }
+  // The dual norm is subadditive, and that of a vector is at most its length divided by the radius of a ball inside
+  // ∂Ω(0).
+  bool rests(std::span<const double> v, double slack, double s, double weight) const override {
+    if constexpr (requires { block_dual(penalty_, v, weight); }) {
+      const double radius = ball(v.size(), weight);
+      return s > 0 && radius > 0 && block_dual(penalty_, v, weight) + slack / radius <= s;
+    }
+    return false;
+  }
 
  private:
+  // The radius: the least Ω on the unit sphere, at one number or at equal ones.
+  double ball(std::size_t m, double weight) const {
+    if constexpr (OfBlocks<P>) {
+      std::vector<double> w(m, 1 / std::sqrt(static_cast<double>(m)));
+      const double even = penalty_.value(std::span<const double>(w), weight);
+      std::fill(w.begin(), w.end(), 0.0), w[0] = 1;
+      return std::min(even, penalty_.value(std::span<const double>(w), weight));
+    } else {
+      const Interval at = penalty_.subdifferential(0.0);
+      return weight * std::min(at.high, -at.low);
+    }
+  }
   P penalty_;
 };
 
@@ -110,9 +133,7 @@ class BlockSolver final : public NewtonSolver {
   double trace(std::size_t b) const {
     const double* p = loss_.weights();
     double sum = 0;
-    for (std::size_t m = 0; m < size(b); ++m) {
-      x_.each(feature(b, m), [&](std::size_t i, double x) { sum += p[i] * x * x; });
-    }
+    for (std::size_t m = 0; m < size(b); ++m) sum += x_.moments(feature(b, m), p).second;
     return sum;
   }
 
@@ -139,6 +160,23 @@ class BlockSolver final : public NewtonSolver {
       if (round > 2 && std::fabs(norm - before) <= 1e-4 * norm) break;
     }
     return std::min(1.02 * norm, trace_[b]);
+  }
+
+  double reach(std::size_t b) override { return std::sqrt(trace_[b]); }
+
+  void find_due(double alpha) override {
+    std::vector<double> g;
+    for (std::size_t b = 0; b < violation_.size(); ++b) {
+      const double off = slack(b);
+      if (!(off > 0)) continue;
+      bool due = !is_zero(b);
+      if (!due) {
+        take(b, G_, g);
+        for (double& v : g) v = -v;
+        due = !penalty_->rests(g, off, alpha, weight(b));
+      }
+      if (due) due_.push_back(b);
+    }
   }
 
   // The length of the prox-gradient step of every block, in units of the gradient; the largest.
@@ -176,7 +214,7 @@ class BlockSolver final : public NewtonSolver {
         if (spread_[b] < 0) spread_[b] = spread(b);
         double scale = 0;  // the trace: exact for one feature, and the lower of two bounds for more
         for (std::size_t m = 0; m < size(b); ++m) {
-          x_.each(feature(b, m), [&](std::size_t i, double x) { scale += largest_[i] * x * x; });
+          scale += x_.moments(feature(b, m), largest_.data()).second;
         }
         if (size(b) > 1) scale = std::min(scale, spread_[b] * most);
         lipschitz_[b] = scale + (1e-6 + (loss_.has_majorant() ? 0.0 : damping_)) * spread_[b] * mean_;
