@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 from dask.distributed import Client, LocalCluster
+from distributed.core import Status
 
 import dask
 import gossamer.dask as gd
@@ -68,6 +69,13 @@ def cluster():
         yield made
 
 
+def ready(cluster):
+    """Return the processes of workers that are up: a nanny gives up a worker that dies while it starts."""
+    there = set(cluster.scheduler.workers)
+    nannies = [w for w in list(cluster.workers.values()) if w.status is Status.running and w.worker_address in there]
+    return [w.pid for w in nannies if w.pid]
+
+
 def online(**settings):
     return gd.OnlineClassifier(random_state=0, max_passes=2, **settings)
 
@@ -75,16 +83,17 @@ def online(**settings):
 @pytest.mark.parametrize("model", [model, online])
 def test_fits_with_killed_workers_have_the_same_bits(cluster, model):
     local = model(client="local").fit(parts())
-    draw = random.Random(0)
+    draw, kills = random.Random(0), []
     with Client(cluster) as client, Watchdog(60 * FITS):
-        for _ in range(FITS):
+        for fit in range(FITS):
             ended = threading.Event()
 
-            def kill(ended=ended):
+            def kill(ended=ended, fit=fit):
                 while not ended.wait(draw.uniform(0.05, 1.0)):
-                    pids = [w.pid for w in list(cluster.workers.values()) if getattr(w, "pid", None)]
+                    pids = ready(cluster)
                     if pids:
                         os.kill(draw.choice(pids), signal.SIGKILL)
+                        kills.append(fit)
                     if ended.wait(2.0):
                         break
 
@@ -98,6 +107,8 @@ def test_fits_with_killed_workers_have_the_same_bits(cluster, model):
             assert found.coef_.tobytes() == local.coef_.tobytes()
             assert found.intercept_.tobytes() == local.intercept_.tobytes()
             assert getattr(found, "dual_gap_", None) == getattr(local, "dual_gap_", None)
+    assert kills
+    print(f"{FITS} fits, {len(set(kills))} of them with {len(kills)} killed workers")
 
 
 def test_a_file_that_is_gone_is_named(cluster, tmp_path):
