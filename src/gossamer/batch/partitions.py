@@ -223,44 +223,73 @@ def _curvatures(part: Partition, Z: Array, b: Array, h: Array) -> bool:
     return False
 
 
-def curvature(part: Partition, rows: Array, W: Array, b: Array, some: Array, core: int) -> tuple[Array, Array]:
+@record
+class Rows:
+    """Curvature as a product: rows over some features and the intercept, and what the loss says of each row."""
+
+    data: Array  # CSR, in float32
+    indices: Array
+    indptr: Array
+    h: Array  # rows × outputs: curvatures, or the probabilities of classes
+    p: Array  # the shares of the rows
+
+    def packed(self, joint: bool, size: int) -> Array:
+        """Return the upper triangle, as the partition would have sent it."""
+        A = sp.csr_array((self.data.astype(np.float64), self.indices, self.indptr), shape=(len(self.p), size))
+        return _packed(A, self.h.astype(np.float64), self.p.astype(np.float64), joint)
+
+
+def curvature(
+    part: Partition, rows: Array, W: Array, b: Array, some: Array, core: int, factors: bool
+) -> tuple[Array | Rows, Array]:
     """Return the curvature over some columns and the intercept, in float32.
 
     The first `core` of these columns and the intercept: the upper triangle of Xᵀ D X, packed (for each output, if
-    outputs have losses of their own). The other columns: its diagonal only.
+    outputs have losses of their own), or its factors where they are the smaller message (`factors`). The other columns:
+    its diagonal only.
     """
     n, k, m = len(part.p), part.outputs, len(some)
     joint = part.loss.kind == "multiclass"
     size = (core + 1) * k if joint else core + 1
-    packed = np.zeros((1 if joint else k, size * (size + 1) // 2), np.float32)
+    numbers = (1 if joint else k) * size * (size + 1) // 2
     diagonal = np.zeros(((m - core), k), np.float32)
     if n == 0:
-        return packed, diagonal
+        return np.zeros((1 if joint else k, numbers // (1 if joint else k)), np.float32), diagonal
     table, mean = part.compiled
     V, Z, h = np.zeros((part.X.shape[1], k)), np.empty((n, k)), np.empty((n, k))
     V[rows] = W
     table.margins(V, Z)
     mean.curvatures(Z, b, h, 1e-3 if mean.has_majorant else 0.0)
-    A = sp.hstack([selected(part.X, some[:core]), sp.csr_array(np.ones((n, 1)))], format="csr")
-    upper = np.triu_indices(size)
-    if joint:
-        full = np.zeros((core + 1, k, core + 1, k))
-        for r in range(k):
-            for q in range(r, k):
-                D = part.p * h[:, r] * ((1.0 if r == q else 0.0) - h[:, q])
-                full[:, r, :, q] = _gram(A, D)
-                full[:, q, :, r] = full[:, r, :, q].T
-        packed[0] = full.reshape(size, size)[upper]
-        own = part.p[:, None] * h * (1 - h)
-    else:
-        for r in range(k):
-            packed[r] = _gram(A, h[:, r])[upper]
-        own = h
     if m > core:
+        own = part.p[:, None] * h * (1 - h) if joint else h
         rest = selected(part.X, some[core:])
         rest.data = rest.data.astype(np.float64) ** 2
         diagonal[...] = rest.T @ own
-    return packed, diagonal
+    A = sp.hstack([selected(part.X, some[:core]), sp.csr_array(np.ones((n, 1)))], format="csr")
+    if factors and 6 * A.nnz + 4 * n * (k + 2) < 4 * numbers and core < 1 << 16:
+        arrays = (
+            (A.data, np.float32),
+            (A.indices, np.uint16),
+            (A.indptr, np.int32),
+            (h, np.float32),
+            (part.p, np.float32),
+        )
+        return Rows(*(array.astype(kind) for array, kind in arrays)), diagonal
+    return _packed(A, h, part.p, joint), diagonal
+
+
+def _packed(A: Any, h: Array, p: Array, joint: bool) -> Array:
+    """Return the upper triangle of Aᵀ D A over features × outputs, or one of each output."""
+    size, k = A.shape[1], h.shape[1]
+    if not joint:
+        upper = np.triu_indices(size)
+        return np.stack([_gram(A, h[:, r])[upper] for r in range(k)]).astype(np.float32)
+    full = np.zeros((size, k, size, k))
+    for r in range(k):
+        for q in range(r, k):
+            full[:, r, :, q] = _gram(A, p * h[:, r] * ((1.0 if r == q else 0.0) - h[:, q]))
+            full[:, q, :, r] = full[:, r, :, q].T
+    return full.reshape(size * k, size * k)[np.triu_indices(size * k)][None].astype(np.float32)
 
 
 def _gram(A: Any, D: Array) -> Array:

@@ -124,8 +124,8 @@ class Cluster(Runner):
             return future.result(timeout=PATIENCE)
         except KilledWorker as error:
             raise ClusterError(
-                f"{name}: several workers died on it, most likely out of memory. Use smaller partitions "
-                "(partition_bytes=), or workers with more memory."
+                f"{name}: workers that had it to do died, most likely out of memory by it or by another partition. Use "
+                "smaller partitions (partition_bytes=), or workers with more memory."
             ) from error
         except (CancelledError, TimeoutError, OSError) as error:
             if isinstance(error, OSError) and not isinstance(error, TimeoutError) and future.status == "error":
