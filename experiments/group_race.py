@@ -43,7 +43,7 @@ def run(size):
 
 
 def strengths(problem, wanted, size):
-    """Return the strengths with these shares of zero rows, between neighbours on a path that ends where none is left."""
+    """Return the strengths with these shares of zero rows, between neighbours on a path to where none is left."""
     most = gs.alpha_max(problem.X, problem.y, loss="logistic", penalty="group_l2", fit_intercept=False)
     model, path = problem.model(tol=1e-2, warm_start=True), []
     for alpha in most * np.geomspace(0.7, 1e-4, size.pick(30, 20)):

@@ -156,11 +156,11 @@ def at_most(found):
 def told(key, found):
     """Return a line on a race."""
     every = (f"{name} {ops:.2g}" if ops else f"{name} not" for name, ops in found["reached"].items())
+    most, end = found.get("most", found["budget"]), found["end"]
     return (
-        f"{key} ({found['zeros']:.0%} zeros), operations to F − F* ≤ 1e-2, of {found.get('most', found['budget']):.2g}: "
-        f"{', '.join(every)}. "
-        f"F(0) − F* is {found['start']:.2g}; after {found['budget']:.2g} stochastic FOBOS has {found['end'][MINE]:.2g}, "
-        f"SpaRSA {found['end']['SpaRSA']:.2g}."
+        f"{key} ({found['zeros']:.0%} zeros), operations to F − F* ≤ 1e-2, of {most:.2g}: {', '.join(every)}. "
+        f"F(0) − F* is {found['start']:.2g}; after {found['budget']:.2g} stochastic FOBOS has {end[MINE]:.2g}, SpaRSA "
+        f"{end['SpaRSA']:.2g}."
     )
 
 
