@@ -149,12 +149,15 @@ def gaps(problem, best, grid, theory, batch, rounds, seed):
 
 
 def draw(figure, numbers):
-    """Draw F − F* over the rounds, one panel a figure half, the step of theory in bold red."""
+    """Draw F − F* over the rounds, one panel a figure half: the larger the step the darker, theory's in bold red."""
+    from matplotlib import cm
+
     figure.set_size_inches(10, 13)
     axes = figure.subplots(4, 2).flat
     for axis, (key, of) in zip(axes, numbers["curves"].items(), strict=True):
-        for c, curve in of.items():
-            style = {"color": "red", "lw": 3, "ls": "-", "zorder": 3} if c == "theory" else {"lw": 1}
+        for i, (c, curve) in enumerate(of.items()):
+            style = {"color": cm.viridis_r(0.1 + 0.1 * i), "lw": 1.2, "ls": ("-", "--", ":")[i % 3]}
+            style = {"color": "red", "lw": 3, "ls": "-", "zorder": 3} if c == "theory" else style
             axis.loglog(numbers["rounds"][key], curve, label=c, **style)
         axis.set(title=key, xlabel="round", ylabel="F − F*")
     figure.legend(*axis.get_legend_handles_labels(), title="first step", loc="outside lower center", ncols=6)
