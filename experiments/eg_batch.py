@@ -28,9 +28,9 @@ CLAIM = frame.Claim(
         "beside it",
         "the time: 3 CPU seconds a run, in the other two balls 1",
     ),
-    tried="a tighter and a looser ball, see the table: EG ends ahead in the tighter one, projections in the looser one, "
-    "with all rows and with a quarter of them. In the ball chosen projections with a quarter of the "
-    "rows are far ahead until half of the time is over, then no better than the noise of their steps, η/√t.",
+    tried="a tighter and a looser ball, see the table: EG ends ahead in the tighter one, projections in the looser, "
+    "with all rows and with a quarter of them. In the ball chosen projections with a quarter of the rows are far ahead "
+    "until half of the time is over, then no better than the noise of their steps, η/√t.",
 )
 
 LOSS = gs.Logistic()

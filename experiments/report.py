@@ -52,12 +52,12 @@ def headline(judged: dict[str, Verdict | None]) -> str:
     counts[frame.NOT_TESTABLE] += len(untestable)
     missing = len(judged) - sum(counts.values())
     aims = [all(check.holds for check in verdict.aims) for verdict in judged.values() if verdict and verdict.aims]
-    said = (
+    counted = (
         f"{counts[frame.REPRODUCES]} of {len(judged)} reproduce as stated, {counts[frame.PARTLY]} partly, "
         f"{counts[frame.DOES_NOT]} do not, {counts[frame.NOT_TESTABLE]} cannot be tested"
     )
-    said += f", {missing} are not re-run" if missing else ""
-    return f"{said}; of our {len(aims)} stricter aims {sum(aims)} hold."
+    counted += f", {missing} are not re-run" if missing else ""
+    return f"{counted}; of our {len(aims)} stricter aims {sum(aims)} hold."
 
 
 def _places(results: dict[str, Any]) -> list[str]:
