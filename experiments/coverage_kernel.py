@@ -104,6 +104,8 @@ def draw(figure, numbers):
     """Draw coverage over the examples a class."""
     axes = figure.subplots()
     for name, values in numbers["coverage"].items():
-        axes.plot(numbers["per class"], values, "o-", label=name)
+        axes.plot(numbers["per class"], values, marker="o", label=name)
     axes.set(xlabel="training examples a class", ylabel="test set coverage", xscale="log")
+    axes.set_xticks(numbers["per class"], numbers["per class"])
+    axes.minorticks_off()
     axes.legend()
