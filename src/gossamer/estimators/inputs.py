@@ -294,8 +294,8 @@ def checked_weights(sample_weight: Any, n: int | None = None) -> Array:
     """Return one weight per row, finite and not negative; all zeros are allowed here."""
     if isinstance(sample_weight, str):
         raise TypeError(
-            f"sample_weight={sample_weight!r} is a name; a column of weights is named by weight={sample_weight!r}, beside "
-            "target=."
+            f"sample_weight={sample_weight!r} is a name; a column of weights is named by weight={sample_weight!r}, "
+            "beside target=."
         )
     refuse_odd(sample_weight, "sample_weight")
     sample_weight = np.asarray(sample_weight)
