@@ -256,9 +256,9 @@ class StepFree(Method):
     Parameters
     ----------
     rate : float, optional
-        η; 1.5 for labels; for numbers 0.25 if features are centred and 0.5 otherwise.
+        η; 1 for labels; for numbers 0.25 if features are centred and 0.5 otherwise.
     noise : float, optional
-        λ ≥ 0; 1 for labels, 0 for numbers.
+        λ ≥ 0; 0.8 for labels, 0 for numbers.
 
     References
     ----------
@@ -301,8 +301,8 @@ class StepFree(Method):
 
     def compiled(self, setup: Setup) -> Any:
         labels = setup.target == "labels"
-        rate = self.rate or (1.5 if labels else 0.25 if setup.centred else 0.5)
-        noise = self.noise if self.noise is not None else 1.0 if labels else 0.0
+        rate = self.rate or (1.0 if labels else 0.25 if setup.centred else 0.5)
+        noise = self.noise if self.noise is not None else 0.8 if labels else 0.0
         return _core.StepFree(float(rate), float(noise))
 
 
