@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 import gossamer as gs
 import online_reference
 
-BETA, SHARE, CAUTION, CUT = 0.1, 1 / 7, 10.0, 1.0
+BETA, SHARE, CAUTION, CUT = 0.1, 1 / 7, 10.0, 2.0
 
 
 def soft(v, s):

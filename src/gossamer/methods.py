@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 METHODS = Registry("method", ("make", "steps"))
-CUT = 1.0  # of the rule without a step: what sums of gradients must exceed their threshold by, where sparsest
+CUT = 2.0  # of the rule without a step: what sums of gradients must exceed their threshold by, where sparsest
 
 
 class Method(Settings):
