@@ -22,7 +22,7 @@ class StepFree:
     def __init__(self, method, penalty, alpha, loss, d, k, *, joint, fit_intercept, centred, sparsest=False):
         self.labels = loss.kind != "regression"
         self.rates = not self.labels and loss.predicts is gs.losses.Link.EXP
-        self.rate = method.rate or (1.0 if self.labels else 0.25 if centred else 0.5)
+        self.rate = method.rate or (1.0 if self.labels else 0.25)
         self.noise = method.noise if method.noise is not None else 0.8 if self.labels else 0.0
         self.penalty, self.alpha, self.loss = penalty, alpha if penalty.penalises else 0.0, loss
         self.d, self.k, self.fit_intercept = d, k, fit_intercept

@@ -256,7 +256,7 @@ class StepFree(Method):
     Parameters
     ----------
     rate : float, optional
-        η; 1 for labels; for numbers 0.25 if features are centred and 0.5 otherwise.
+        η; 1 for labels, 0.25 for numbers.
     noise : float, optional
         λ ≥ 0; 0.8 for labels, 0 for numbers.
 
@@ -301,7 +301,7 @@ class StepFree(Method):
 
     def compiled(self, setup: Setup) -> Any:
         labels = setup.target == "labels"
-        rate = self.rate or (1.0 if labels else 0.25 if setup.centred else 0.5)
+        rate = self.rate or (1.0 if labels else 0.25)
         noise = self.noise if self.noise is not None else 0.8 if labels else 0.0
         return _core.StepFree(float(rate), float(noise))
 
