@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 import gossamer as gs
 import online_reference
 
-BETA, SHARE, CAUTION, CUT = 0.1, 1 / 7, 10.0, 2.0
+BETA, SHARE, CAUTION, CUT = 0.1, 1 / 7, 10.0, 1.5
 
 
 def soft(v, s):
@@ -23,7 +23,8 @@ class StepFree:
         self.labels = loss.kind != "regression"
         self.rates = not self.labels and loss.predicts is gs.losses.Link.EXP
         self.rate = method.rate or (1.0 if self.labels else 0.25)
-        self.noise = method.noise if method.noise is not None else 0.8 if self.labels else 0.0
+        usual = 0.0 if not self.labels else 1.0 if sparsest else 0.8
+        self.noise = usual if method.noise is None else method.noise
         self.penalty, self.alpha, self.loss = penalty, alpha if penalty.penalises else 0.0, loss
         self.d, self.k, self.fit_intercept = d, k, fit_intercept
         rows = penalty.acts_on_rows and penalty.on_rows

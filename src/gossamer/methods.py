@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 METHODS = Registry("method", ("make", "steps"))
-CUT = 2.0  # of the rule without a step: what sums of gradients must exceed their threshold by, where sparsest
+CUT = 1.5  # of the rule without a step: what sums of gradients must exceed their threshold by, where sparsest
 
 
 class Method(Settings):
@@ -258,7 +258,7 @@ class StepFree(Method):
     rate : float, optional
         η; 1 for labels, 0.25 for numbers.
     noise : float, optional
-        λ ≥ 0; 0.8 for labels, 0 for numbers.
+        λ ≥ 0; 0 for numbers, 0.8 for labels, 1 for labels with `select="sparsest"`.
 
     References
     ----------
@@ -302,7 +302,8 @@ class StepFree(Method):
     def compiled(self, setup: Setup) -> Any:
         labels = setup.target == "labels"
         rate = self.rate or (1.0 if labels else 0.25)
-        noise = self.noise if self.noise is not None else 0.8 if labels else 0.0
+        usual = 0.0 if not labels else 1.0 if setup.sparsest else 0.8
+        noise = usual if self.noise is None else self.noise
         return _core.StepFree(float(rate), float(noise))
 
 
