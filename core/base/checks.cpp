@@ -4,7 +4,9 @@
 #include <atomic>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
+#include "base/side_by_side.hpp"
 #include "base/threads.hpp"
 
 namespace gossamer {
@@ -52,12 +54,15 @@ LineOrder line_order(std::span<const I> starts, std::span<const I> index, std::i
   std::atomic<bool> in_range = length > 0 || count == 0;
   std::atomic<std::size_t> all_drops = 0;
   in_parts(count, 1 << 17, all_threads(), [&](std::size_t begin, std::size_t end) {
-    const U first = static_cast<U>(index[begin]);
-    U bits = first | (last - first), drops = begin > 0 && index[begin] <= index[begin - 1];
-    for (std::size_t n = begin + 1; n < end; ++n) {
-      bits |= static_cast<U>(index[n]) | (last - static_cast<U>(index[n]));
-      drops += index[n] <= index[n - 1];
-    }
+    const auto [bits, drops] = for_this_processor([=] {
+      const U first = static_cast<U>(index[begin]);
+      U bits = first | (last - first), drops = begin > 0 && index[begin] <= index[begin - 1];
+      for (std::size_t n = begin + 1; n < end; ++n) {
+        bits |= static_cast<U>(index[n]) | (last - static_cast<U>(index[n]));
+        drops += index[n] <= index[n - 1];
+      }
+      return std::pair(bits, drops);
+    });
     if ((bits & highest) != 0) in_range = false;
     all_drops += drops;
   });

@@ -22,9 +22,9 @@ template <class T>
 void learn(Learner& learner, Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
            Vector<const std::int32_t> index, Vector<const T> value, Matrix<const double> y,
            std::span<const double> weight, Vector<const double> step, const LossCall& loss,
-           std::span<const double> offset, bool dense) {
+           std::span<const double> offset, bool dense, std::size_t within) {
   learner.learn(Examples<T>{begins.size(), begins.data(), ends.data(), index.data(), value.data(), y.data(), y.shape(1),
-                            weight.data(), step.data(), offset.data(), dense},
+                            weight.data(), step.data(), offset.data(), dense, within},
                 loss);
 }
 
@@ -154,9 +154,9 @@ void bind_learner(nb::module_& m) {
       .def_prop_ro("lost", &Learner::lost)
       .def_prop_ro("finite", &Learner::finite)
       .def("learn", &learn<double>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
-           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), "dense"_a = false, Free())
+           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), "dense"_a = false, "within"_a = 0, Free())
       .def("learn", &learn<float>, "begins"_a, "ends"_a, "index"_a, "value"_a.noconvert(), "y"_a, "weight"_a.none(),
-           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), "dense"_a = false, Free())
+           "step"_a, "loss"_a, "offset"_a.none() = nb::none(), "dense"_a = false, "within"_a = 0, Free())
       .def("read", &Learner::read, "weights"_a.noconvert(), "intercept"_a.noconvert(), "average"_a = false, Free())
       .def(
           "read_some",

@@ -41,6 +41,7 @@ struct Examples {
   const double* step;          // η of each row, or of each batch
   const double* offset = {};   // added to the scores of each row, or null
   bool dense = false;          // all rows have the same features, which `index` holds once
+  std::size_t within = 0;      // all features are below it, as was seen before; 0: look at them
   std::size_t batch = 1;       // so many rows make a step
 
   std::span<const std::int32_t> features(std::size_t i) const {

@@ -62,6 +62,8 @@ void LaneGroup::run_rows(R& rule, const Examples<T>& examples, const LossCall& l
   // Rows come in any order: asks for one some rounds before its turn. Without it RCV1 takes 1.05 times as long, and
   // data with 4 million features 1.8 times.
   constexpr std::size_t ahead = 4;
+  // (Looked at row by row, FOBOS takes 1.1 times as long on RCV1.)
+  const bool known = examples.within > 0 && examples.within <= setup.features;
   for (std::size_t i = 0; i < examples.count; ++i) {
     const double weight = examples.weight ? examples.weight[i] : 1.0;
     if (weight == 0) continue;
@@ -70,13 +72,13 @@ void LaneGroup::run_rows(R& rule, const Examples<T>& examples, const LossCall& l
       fetch(examples.value, examples.begins[i + ahead], examples.ends[i + ahead]);
     }
     const std::span<const std::int32_t> features = examples.features(i);
-    if (!within_features(features, setup.features)) {
+    if (!known && !within_features(features, setup.features)) {
       throw std::out_of_range("an example has a feature that the learner has not");
     }
     const T* value = examples.value + examples.begins[i];
     if (large_ && !moderate(std::span(value, features.size()))) throw Diverged(too_large_values);
     const auto next = large_ ? examples.features(i + 1) : std::span<const std::int32_t>();
-    const RowOf<T> row{features, value, within_features(next, setup.features) ? next : next.first(0)};
+    const RowOf<T> row{features, value, known || within_features(next, setup.features) ? next : next.first(0)};
     if (large_) rule.prefetch(row.next);  // 4 million features take 1.6 times as long without it
     const Example example{examples.y + i * examples.targets, examples.offset ? examples.offset[i] : 0.0, weight,
                           examples.step[i]};

@@ -46,16 +46,16 @@ __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
 
 def rows_of(X: Any, centred: int, y: Any, weight: Array | None, offset: Array | None) -> Rows:
-    """Return the rows of a matrix, those of an array with all of its values if they are centred."""
+    """Return the rows of a checked matrix, those of an array with all of its values if they are centred."""
     if sp.issparse(X) and centred < X.shape[1]:
-        return Rows(*csr_arrays(X), y, weight, offset, False)
+        return Rows(*csr_arrays(X), y, weight, offset, False, X.shape[1])
     if centred == X.shape[1]:
         if sp.issparse(X):
             what = f"{X.shape[0]:,} rows with a value for each of {centred:,} centred features"
             check_memory(8 * X.shape[0] * centred, what, "Use center=False.")
             X = X.toarray()
         return Rows.of_array(X, y, weight, offset)
-    return Rows(*csr_arrays(sp.csr_array(X)), y, weight, offset, False)
+    return Rows.of_nonzeros(X, y, weight, offset)
 
 
 class _Online(Linear):

@@ -30,6 +30,7 @@ class Rows:
     weight: Array | None = None  # float64
     offset: Array | None = None  # float64, added to the margins; None means all zeros
     dense: bool = False  # whether all rows have the same features, which `index` holds once
+    within: int = 0  # all of `index` was found to be in 0 … within − 1; 0: it may have to be looked at
 
     @staticmethod
     def of(
@@ -44,7 +45,26 @@ class Rows:
         n, d = X.shape
         value = np.ascontiguousarray(X if X.dtype in (np.float32, np.float64) else X.astype(np.float64))
         starts = np.arange(n + 1, dtype=np.int64) * d
-        return Rows(starts[:-1], starts[1:], np.arange(d, dtype=np.int32), value.reshape(-1), y, weight, offset, True)
+        return Rows(
+            starts[:-1], starts[1:], np.arange(d, dtype=np.int32), value.reshape(-1), y, weight, offset, True, d
+        )
+
+    @staticmethod
+    def of_nonzeros(X: Array, y: Any, weight: Array | None = None, offset: Array | None = None) -> Rows:
+        """Return rows with the values of an array that are not zero.
+
+        Takes a third of the time of SciPy's conversion; where no value is zero, none.
+        """
+        if X.all():
+            return Rows.of_array(X, y, weight, offset)
+        n, d = X.shape
+        here = X != 0
+        flat, counts = np.flatnonzero(here), here.sum(axis=1)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        index = (flat - np.repeat(np.arange(n) * d, counts)).astype(np.int32)
+        value = X.reshape(-1).take(flat)
+        value = value if value.dtype in (np.float32, np.float64) else value.astype(np.float64)
+        return Rows(starts[:-1], starts[1:], index, value, y, weight, offset, False, d)
 
     def __len__(self) -> int:
         return len(self.begins)
@@ -55,13 +75,14 @@ class Rows:
         weight = None if self.weight is None else self.weight.take(which)
         offset = None if self.offset is None else self.offset.take(which)
         begins, ends = self.begins.take(which), self.ends.take(which)
-        return Rows(begins, ends, self.index, self.value, y, weight, offset, self.dense)
+        return Rows(begins, ends, self.index, self.value, y, weight, offset, self.dense, self.within)
 
     def __getitem__(self, which: slice) -> Rows:
         y = None if self.y is None else self.y[which]
         weight = None if self.weight is None else self.weight[which]
         offset = None if self.offset is None else self.offset[which]
-        return Rows(self.begins[which], self.ends[which], self.index, self.value, y, weight, offset, self.dense)
+        begins, ends = self.begins[which], self.ends[which]
+        return Rows(begins, ends, self.index, self.value, y, weight, offset, self.dense, self.within)
 
     def without_zero_weights(self) -> Rows:
         """Return the rows with a positive weight."""
@@ -100,7 +121,7 @@ class Rows:
         rest = np.ones(len(index), bool)
         rest[place] = False
         index[rest], value[rest] = rows.index[~ours], rows.value[~ours]
-        return replace(rows, begins=begins, ends=ends, index=index, value=value)
+        return replace(rows, begins=begins, ends=ends, index=index, value=value, within=0)
 
     def without(self, barred: Array | None) -> Rows:
         """Return the rows without the entries of barred features, a mask over all features; None bars nothing."""
@@ -187,7 +208,7 @@ class Rows:
     def teach(self, learner: Any, steps: Array, loss: Any) -> None:
         """Teach a learner the rows, in their order."""
         rows = self.begins, self.ends, self.index, self.value, self.y, self.weight
-        learner.learn(*rows, steps, loss, self.offset, self.dense)
+        learner.learn(*rows, steps, loss, self.offset, self.dense, self.within)
 
 
 def refuse_large_offsets(offset: Array | None) -> None:
