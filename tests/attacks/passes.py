@@ -110,6 +110,11 @@ class Changing(gs.source((csr(), TWO)).__class__):  # type: ignore[misc]
         yield from super()._read(start)
 
 
+def wide(width: int) -> Any:
+    X = csr()
+    return sp.csr_array((X.data, X.indices.astype(np.int64) * ((width - 1) // D), X.indptr), shape=(N, width))
+
+
 SETTINGS: dict[str, tuple[Callable[[], Any], Any]] = {
     "memory of nothing": (lambda: gs.BatchClassifier().fit_source((csr(), TWO), memory=0), refused("memory")),
     "memory of nan": (lambda: gs.BatchClassifier().fit_source((csr(), TWO), memory=np.nan), refused("memory")),
@@ -123,6 +128,11 @@ SETTINGS: dict[str, tuple[Callable[[], Any], Any]] = {
     "no labels": (lambda: gs.BatchClassifier().fit_source([(csr(),)]), refused("label")),
     "no rows": (lambda: gs.BatchClassifier().fit_source((csr()[:0], TWO[:0])), refused("rows")),
     "one class": (lambda: gs.BatchClassifier().fit_source((csr(), np.ones(N, int))), refused("class", "label")),
+    "2^31 - 1 columns": (
+        lambda: gs.BatchClassifier().fit_source((wide(2**31 - 1), TWO)),
+        raises(MemoryError, "columns"),
+    ),
+    "10^8 columns": (lambda: gs.BatchClassifier().fit_source((wide(10**8), TWO)), raises(MemoryError, "columns")),
     "rows that change between passes": (
         lambda: gs.BatchClassifier().fit_source(Changing([(csr(), TWO)]), memory=7000),
         refused("changed", "rows"),
@@ -253,6 +263,7 @@ ODD_PARTS: dict[str, tuple[Callable[[], Any], Any]] = {
     "fewer columns": (lambda: DENSE[: N // 2, :2], REFUSED_OR_SOUND),
     "no rows": (lambda: DENSE[:0], SOUND),
     "2^31 columns": (lambda: sp.csr_array((N // 2, 2**31)), raises((ValueError, MemoryError))),
+    "2^31 - 1 columns": (lambda: wide(2**31 - 1)[: N // 2], raises(MemoryError, "columns", "features")),
 }
 
 
