@@ -27,6 +27,7 @@ _RECENT = (631152000, 4102444800)  # 1990 to 2100
 _MANY, _SOME = 100, 20
 _ALIKE = 3  # columns of codes that make another of the same name one
 WHOLE = "whole numbers"
+MISWRITTEN = "numbers written like "  # and an example: why they are words
 
 # Numbers with signs of money, per cent, thousands apart, or a decimal comma.
 _ODD = re.compile(r"[-+]?\s?[$€£¥]?\s?[-+]?\d+(?:[.,'\u00a0 ]\d{3})*(?:[.,]\d*)?\s?(?:[$€£¥%]|EUR|USD|CHF|GBP)?")
@@ -175,7 +176,7 @@ def codes_like_others(guesses: dict[str, Guess], levels: dict[str, int]) -> dict
 def _string(name: str, filled: list[str], levels: int) -> Guess:
     n = len(filled)
     if (odd := written_otherwise(filled)) is not None:
-        return Guess("ignore" if levels == n >= _MANY else "category", f"numbers written like {odd!r}")
+        return Guess("ignore" if levels == n >= _MANY else "category", f"{MISWRITTEN}{odd!r}")
     words = sum(len(cell.split()) for cell in filled) / n
     if (words >= 4 and levels > 0.2 * n) or (words >= 2 and levels > 0.5 * n and n >= _SOME):
         return Guess("text", f"{words:.0f} words in a cell")
