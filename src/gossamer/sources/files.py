@@ -67,8 +67,8 @@ _FOREIGN = {
     b"\xd0\xcf\x11\xe0": "an old spreadsheet; save it as CSV",
     b"sqlite format 3": "a database of SQLite; pass the result of a query, for instance pandas.read_sql(…)",
     b"%pdf-": "a PDF; tables are read from CSV, Parquet and data frames",
-    b"<!doctype": "a web page or XML; was it downloaded as it should be?",
-    b"<html": "a web page; was it downloaded as it should be?",
+    b"<!doctype": "a web page or XML; look at what was downloaded",
+    b"<html": "a web page; look at what was downloaded",
     b"<?xml": "XML; tables are read from CSV, Parquet and data frames",
 }
 JSON = "JSON; make a data frame of it, for instance pandas.read_json(…), or a CSV file"
