@@ -274,6 +274,9 @@ def test_numbers_that_are_not_understood_are_told():
     with pytest.warns(UserWarning, match="column 'size'"):
         gs.OnlineRegressor().fit(odd.drop(columns=["price", "dear"]), odd.price)
     model.predict(odd)  # says nothing
+    dated = TABLE.assign(city=[f"{i % 9 + 1:02}/{i % 7 + 1:02}/2024" for i in range(N)])
+    with pytest.warns(UserWarning, match="column 'city' holds dates of which the day or the month may come first"):
+        gs.OnlineRegressor().fit(dated, target="price", ignore=["dear"])
 
 
 def test_what_is_no_table_is_named(tmp_path):

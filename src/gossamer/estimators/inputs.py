@@ -25,7 +25,8 @@ from gossamer.registry import record
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.sources.feature_names import FeatureNames
-from gossamer.sources.roles import MISWRITTEN
+from gossamer.sources.look import told_of_dates
+from gossamer.sources.roles import EITHER, MISWRITTEN
 from gossamer.validation import Array, floats, refuse_odd, shape_words
 
 REMEMBERED = ("source_settings_", "source_names_", "_source_state", "_source_columns")  # of an estimator: how it read
@@ -214,9 +215,11 @@ def remember(estimator: Any, rows: Source, width: int, used: Array) -> None:
 
 
 def _warn_of_misread(rows: Source) -> None:
-    """Warn of columns whose numbers are written in a way that is not understood: they became words."""
+    """Warn of columns whose numbers are written in a way that is not understood, and of dates with two readings."""
     why = getattr(getattr(getattr(rows, "rows", rows), "columns", None), "why", {})
     for name, reason in why.items():
+        if reason == EITHER:
+            warnings.warn(f"{told_of_dates(name)}.", stacklevel=2)
         if reason.startswith(MISWRITTEN):
             warnings.warn(
                 f"column {name!r} holds {reason}, and they are read as words: write them with digits and a point, as "
