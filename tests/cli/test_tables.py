@@ -191,6 +191,18 @@ TRAIN = {  # the table, options, exit code, and what must be said
         PRICES.replace("\n", ",a,b\n").replace(",a,b\n", "\n", 1), "--target price", 1,
         ["the first row has 5 cells", "names 3 columns (area, city, price)", "--delimiter"],
     ),
+    "dates in two readings": (
+        table("day,sales", lambda draw, i: (f"{i % 9 + 1:02}/{i % 7 + 1:02}/2024", i % 9 + 0.5)), "--target sales", 0,
+        ["day     date", "dates, day or month first", "read as day first", "write them as 2024-12-31"],
+    ),
+    "dates in one reading": (
+        table("day,sales", lambda draw, i: (f"{i % 9 + 1}/{i % 27 + 1}/2024", i % 9 + 0.5)), "--target sales", 0,
+        ["day     date", "looks like dates"],
+    ),
+    "a target of texts": (
+        table("review,verdict", review), "--target review", 2,
+        ["'review' holds 400 different words in 400 rows: that is no class", "another column by --target"],
+    ),
     "names of rows, as R writes them": (
         "\n".join(f"{i},{line}" if i else line for i, line in enumerate(PRICES.splitlines())), "--target price", 1,
         ["the first row has 4 cells", "add a name such as id to the first line"],

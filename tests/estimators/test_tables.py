@@ -265,6 +265,45 @@ def test_names_of_features():
     assert "city=Oslo > 0.5" in stumps.nonzero_features_
 
 
+def test_numbers_that_are_not_understood_are_told():
+    odd = TABLE.assign(size=[f"{x:.0f} %" for x in TABLE.rooms])
+    for kind in (gs.OnlineRegressor, gs.BatchRegressor, gs.BoostingRegressor):
+        with pytest.warns(UserWarning, match=r"column 'size' holds numbers written like '\d %'.*as in 1234\.5") as told:
+            model = kind(alpha=1e-3).fit(odd, target="price", ignore=["dear"])
+        assert len(told) == 1
+    with pytest.warns(UserWarning, match="column 'size'"):
+        gs.OnlineRegressor().fit(odd.drop(columns=["price", "dear"]), odd.price)
+    model.predict(odd)  # says nothing
+    dated = TABLE.assign(city=[f"{i % 9 + 1:02}/{i % 7 + 1:02}/2024" for i in range(N)])
+    with pytest.warns(UserWarning, match="column 'city' holds dates of which the day or the month may come first"):
+        gs.OnlineRegressor().fit(dated, target="price", ignore=["dear"])
+
+
+def test_what_is_no_table_is_named(tmp_path):
+    model = gs.OnlineRegressor().fit(TABLE, target="price", ignore=["dear"])
+    with pytest.raises(ValueError, match=r"It learned from a table, and X has no names: .* columns size, rooms, city"):
+        model.predict(np.ones((2, 3)))
+    for data in ({"size": [1.0]}, [{"size": 1.0}]):
+        with pytest.raises(TypeError, match=r"dicts?; .*pandas\.DataFrame\(X\)"):
+            gs.OnlineRegressor().fit(data, target="size")
+    with pytest.raises(FileNotFoundError, match="is an address"):
+        model.predict("https://example.org/flats.csv")
+    for name, text, word in FOREIGN:
+        (tmp_path / name).write_bytes(text)
+        with pytest.raises(ValueError, match=f"{name}: this is {word}"):
+            gs.OnlineRegressor().fit(tmp_path / name, target="price")
+
+
+FOREIGN = [
+    ("flats.xlsx", b"PK\x03\x04\x14\x00\x06\x00", "a spreadsheet"),
+    ("flats.csv", b"PK\x03\x04\x14\x00\x06\x00\n,,", "a spreadsheet"),
+    ("flats.json", b'[{"size": 1}]', "JSON"),
+    ("flats.ndjson", b'{"size": 1, "price": 2}\n', "JSON"),
+    ("page.csv", b"<!DOCTYPE html>\n<html></html>\n", "a web page"),
+    ("flats.db", b"SQLite format 3\x00", "a database of SQLite"),
+]
+
+
 # Online
 
 

@@ -244,6 +244,12 @@ def accepted(estimator: Any, X: Any, y: Any = "no_validation", *, accept_sparse:
                 refuse_words(X, None if isinstance(y, str) else y)
             if "Input y contains" in str(error):
                 raise ValueError(_naming_the_label(str(error), y)) from None
+            if "features as input" in str(error) and "roles" in (getattr(estimator, "source_settings_", None) or {}):
+                columns = [name for name, role in estimator.source_settings_["roles"].items() if role != "ignore"]
+                some = ", ".join(columns[:10]) + ", …" * (len(columns) > 10)
+                raise ValueError(
+                    f"{error} It learned from a table, and X has no names: pass a table with the columns {some}."
+                ) from None
             if "Input X contains" not in str(error):
                 raise
             raise ValueError(_naming_the_entry(str(error), X, not options.get("reset", True))) from None

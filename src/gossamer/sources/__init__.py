@@ -187,6 +187,9 @@ def _by_first_line(path: str) -> str | None:
     words = first.split()
     if head[:4] == b"PAR1" or head[:6] == b"ARROW1":
         return "arrow"
+    what = files.foreign(head) or (files.JSON if head.lstrip()[:1] in (b"{", b"[") else None)
+    if what is not None:
+        raise ValueError(f"{path}: this is {what}.")
     if b"|" in first:
         return "vw"
     marked = any(mark in first for mark in (b",", b"\t", b";"))

@@ -11,6 +11,7 @@ from typing import Any
 
 from gossamer import _core
 from gossamer.sources.blocks import Position, ReadError
+from gossamer.sources.files import foreign
 from gossamer.sources.roles import LOOK
 from gossamer.sources.tabular import Tabular
 from gossamer.sources.text import TextSource
@@ -181,6 +182,8 @@ def _count(text: bytes, delimiter: str) -> int:
 
 
 def _refuse_other_encodings(text: bytes, path: str) -> None:
+    if (what := foreign(text[:100])) is not None:
+        raise ReadError(f"{path}: this is {what}.")
     if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
         found = "begins with the byte order mark of UTF-16 (or UTF-32)"
     elif b"\0" in text[: text.find(b"\n") + 1]:
