@@ -62,6 +62,8 @@ template <class T>
 double dense_dot(const T* x, const double* v, std::size_t n);
 template <class T>
 void dense_add(const T* x, double by, double* out, std::size_t n);
+template <class T>  // out_i += by h_i x_i
+void dense_add_products(const T* x, const double* h, double by, double* out, std::size_t n);
 template <class T>  // of four lines, one after the other
 void dense_add_four(const T* x, const double* by, double* out, std::size_t n);
 template <class T>
@@ -111,6 +113,8 @@ struct Lines : std::variant<SparseLines<float>, SparseLines<double>, DenseLines<
   }
   // out = Σ_i x_i V_i, where out and each V_i are k numbers
   void gather(std::size_t line, const double* V, std::size_t k, double* out) const;
+  // out_i += by h_i x_i
+  void add_products(std::size_t line, const double* h, double by, double* out) const;
   // out_i += x_i w, where w and each out_i are k numbers
   void scatter(std::size_t line, const double* w, std::size_t k, double* out) const;
 };
