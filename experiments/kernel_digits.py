@@ -39,7 +39,7 @@ def chosen(images, y, size):
             model = gs.BatchClassifier(penalty="group_l2", alpha=share * most, tol=1e-2, fit_intercept=False).fit(
                 K[:train], y[:train]
             )
-            errors[width, share] = 1 - model.score(K[train:], y[train:])
+            errors[width, share] = 1 - model.score(K[train:], y[train : train + aside])
     size.log(str({key: round(error, 4) for key, error in errors.items()}))
     return min(errors, key=errors.get)
 
