@@ -667,7 +667,8 @@ class OnlineClassifier(LinearClassifier, _Online):
         features.
     select : "best" or "sparsest", default "best"
         "sparsest" also reads those weights as zero that are hardly above the noise of their gradients: a tenth to a
-        half of the features remain, for a little more loss. For the rule without a step, labels and the ℓ1 norm.
+        half of the features remain, for a little more loss. For the rule without a step and labels; with other
+        penalties than the ℓ1 norm it only raises their threshold to the whole noise.
     fit_intercept : bool, default True
         Whether to learn an intercept. It is never penalised.
     class_weight : dict, "balanced" or None
