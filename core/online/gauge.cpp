@@ -66,7 +66,7 @@ Gauge::Gauge(const Setup& s, const StepFreeSettings& settings, bool shared, bool
       corrects_(corrects && s.target == Target::labels),
       relative_(s.relative),
       rate_(settings.rate),
-      noise_(settings.noise),
+      noise_(static_cast<float>(settings.noise)),
       share_(width > 1 ? shared_slopes : 1.0),
       cut_(corrects_ ? s.cut : 0.0),
       alphas_(s.alphas),

@@ -38,10 +38,10 @@ class StepFreeL1 final : public Looped<StepFreeL1, Rule> {
     const Now now = here(*slope);
     each_centred_eight(row, means_, spare(),
                        [&](const std::int32_t* j, Oct x, OctBits there, std::size_t n)
-                           GOSSAMER_INLINE { move_eight<true>(j, x, there, load_eight(&kept_[n]), now, squares); });
+                           GOSSAMER_INLINE { move_eight<true>(j, x, there, n, now, squares); });
     each_eight(row, means_.size(), spare(),
                [&](const std::int32_t* j, Oct x, OctBits there, std::size_t n)
-                   GOSSAMER_INLINE { move_eight<false>(j, x, there, load_eight(&kept_[n]), now, squares); });
+                   GOSSAMER_INLINE { move_eight<false>(j, x, there, n, now, squares); });
     update_means(means_, row, gauge_.rounds());
     return total(squares);
   }
@@ -103,7 +103,7 @@ class StepFreeL1 final : public Looped<StepFreeL1, Rule> {
   std::vector<double> means_;
   std::vector<float> weights_;
   double sums_[Gauge::bins + 1] = {}, size_ = 0;
-  std::vector<float> kept_;  // x̃ of the example, as it was known before
+  std::vector<float> kept_, divisors_, parts_;  // of each feature of the example before it: x̃, D, and −û
 
   struct Now {
     Oct slope, prior, noise, level, cut;
@@ -128,11 +128,13 @@ class StepFreeL1 final : public Looped<StepFreeL1, Rule> {
 
   template <bool with_sizes, class T>
   [[gnu::always_inline]] void look_at(const RowOf<T>& row) {
-    if (kept_.size() < row.size() + 8) kept_.resize(2 * row.size() + 8);
+    if (kept_.size() < row.size() + 8) {
+      kept_.resize(2 * row.size() + 8), divisors_.resize(kept_.size()), parts_.resize(kept_.size());
+    }
     const Now now = here(0.0);
     Sums sums;
     const auto look = [&](const std::int32_t* j, Oct x, OctBits there, std::size_t n)
-                          GOSSAMER_INLINE { look_eight<with_sizes>(j, x, there, &kept_[n], now, sums); };
+                          GOSSAMER_INLINE { look_eight<with_sizes>(j, x, there, n, now, sums); };
     each_centred_eight(row, means_, spare(), look);
     each_eight(row, means_.size(), spare(), look);
     const double kept = total(sums.kept), some = total(sums.some), more = total(sums.more);
@@ -141,34 +143,34 @@ class StepFreeL1 final : public Looped<StepFreeL1, Rule> {
     if (with_sizes) size_ = total(sums.sizes);
   }
   template <bool with_sizes>
-  [[gnu::always_inline]] void look_eight(const std::int32_t* j, Oct given, OctBits there, float* kept, const Now& now,
-                                         Sums& sums) const {
+  [[gnu::always_inline]] void look_eight(const std::int32_t* j, Oct given, OctBits there, std::size_t n, const Now& now,
+                                         Sums& sums) {
     const Records at = load_records(&slots_[0], j);
     const Oct d = larger(root(at.c + now.prior), spread_eight(least_divisor));
     const Oct excess = soft(at.d, now.noise * d + level(now.level, j));
-    const Oct x = Units{at.a, at.b}.before(given), by = x / d, f = by * excess;
-    store_eight(kept, pick(there, x, load_eight(kept)));  // what is not there had its turn
+    const Oct x = Units{at.a, at.b}.before(given), part = excess / d, f = x * part;
+    store_eight(&kept_[n], pick(there, x, load_eight(&kept_[n])));  // what is not there had its turn
+    store_eight(&divisors_[n], d), store_eight(&parts_[n], part);
     sums.all += f;
     const Oct uncut = select(absolute(excess) > now.cut, f);
     sums.kept += uncut;
     sums.some += select(at.b >= Gauge::bin_ends[0], uncut);
     sums.more += select(at.b >= Gauge::bin_ends[1], uncut);
     sums.most += select(at.b >= Gauge::bin_ends[2], uncut);
-    if (with_sizes) sums.sizes += x * by;
+    if (with_sizes) sums.sizes += x * x / d;
   }
   template <bool centred>
-  [[gnu::always_inline]] void move_eight(const std::int32_t* j, Oct given, OctBits there, Oct before, const Now& now,
+  [[gnu::always_inline]] void move_eight(const std::int32_t* j, Oct given, OctBits there, std::size_t n, const Now& now,
                                          Oct& squares) {
     Records at = load_records(&slots_[0], j);
     Units units{at.a, at.b};
-    const Oct x = units.after<centred>(given, there, select(there, before), now.dither), v = now.slope * x;
+    const Oct x = units.after<centred>(given, there, select(there, load_eight(&kept_[n])), now.dither),
+              v = now.slope * x;
     at.a = units.q, at.b = units.n;
     squares += x * x;
-    const Oct old = at.c;
-    at.c = grown(old, v * v, now.dither);
-    const Oct least = spread_eight(least_divisor), d = larger(root(old + now.prior), least);
-    const Oct gained = larger(root(at.c + now.prior), least) - d;
-    at.d += gained * soft(at.d, now.noise * d + level(now.level, j)) / d + v;
+    at.c = grown(at.c, v * v, now.dither);
+    const Oct gained = larger(root(at.c + now.prior), spread_eight(least_divisor)) - load_eight(&divisors_[n]);
+    at.d += select(there, gained * load_eight(&parts_[n])) + v;
     store_records(&slots_[0], j, at);
   }
 };

@@ -189,7 +189,6 @@ class StepFreeLanes final : public Looped<StepFreeLanes, StepFreeCells> {
         priors_(first_sum_),
         levels_(first_sum_),
         slopes_(first_sum_),
-        taken_(first_sum_),
         size_sums_(first_sum_) {}
 
   template <class T>
@@ -226,13 +225,11 @@ class StepFreeLanes final : public Looped<StepFreeLanes, StepFreeCells> {
   template <class T>
   [[gnu::always_inline]] double move(const RowOf<T>& row, const double* slope) {
     const double squares = move_units(row);
-    for (std::size_t c = 0; c < gauge_.cells; ++c) {
-      slopes_[c] = static_cast<float>(slope[c]), taken_[c] = gauge_.taken(c);
-    }
+    std::copy_n(slope, gauge_.cells, slopes_.begin());
     const float dither = gauge_.dither();
     const bool weighted = !weights_.empty();
     for (std::size_t first = 0; first < first_sum_; first += 8) {
-      const Oct s = load_eight(&slopes_[first]), taken = load_eight(&taken_[first]);
+      const Oct s = load_eight(&slopes_[first]);
       const Oct prior = load_eight(&priors_[first]), level = load_eight(&levels_[first]);
       const Oct noise = spread_eight(noise_), least = spread_eight(least_divisor);
       float* slots = slot(0) + first;
@@ -240,11 +237,11 @@ class StepFreeLanes final : public Looped<StepFreeLanes, StepFreeCells> {
       const std::int32_t* index = row.index.data();
       for (std::size_t n = 0, size = row.size(), gap = first_sum_, stride = stride_; n < size; ++n) {
         float *at = slots + static_cast<std::size_t>(index[n]) * stride, x = after[n];
-        const Oct old = load_eight(at), now = grown(old, taken * (x * x), dither), z = load_eight(at + gap);
+        const Oct v = s * x, old = load_eight(at), now = grown(old, v * v, dither), z = load_eight(at + gap);
         const Oct d = larger(root(old + prior), least), gained = larger(root(now + prior), least) - d;
         const Oct threshold = noise * d + (weighted ? level * weight(row[n]) : level);
         store_eight(at, now);
-        store_eight(at + gap, z + (gained * soft(z, threshold) / d + s * x));
+        store_eight(at + gap, z + (gained * soft(z, threshold) / d + v));
       }
     }
     return squares;
@@ -261,7 +258,7 @@ class StepFreeLanes final : public Looped<StepFreeLanes, StepFreeCells> {
 
  private:
   Weights weights_;
-  std::vector<float> priors_, levels_, slopes_, taken_, size_sums_;
+  std::vector<float> priors_, levels_, slopes_, size_sums_;
 
   bool hot_alone() const override { return gauge_.outputs == 1; }
   std::size_t room(std::size_t count) const override { return eights(count); }

@@ -178,7 +178,8 @@ def test_a_strength_of_a_path_learns_as_alone(method):
     path = gs.OnlineClassifierCV(alphas, **how).fit(X, TWO, offset=OFFSET)
     for alpha, coef in zip(alphas, path.coef_path_, strict=True):
         alone = gs.OnlineClassifier(alpha=alpha, **how).fit(X, TWO, offset=OFFSET)
-        assert_allclose(coef.toarray(), alone.coef_, rtol=1e-6, atol=1e-9)
+        floats = 1e-7 if method == "step free" else 1e-9  # it keeps floats, and adds them up in another order
+        assert_allclose(coef.toarray(), alone.coef_, rtol=1e-6, atol=floats)
 
 
 # Batch

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
@@ -173,3 +174,15 @@ def test_without_an_intercept(problem, fit_intercept, method):
     model = problem.teach(problem.model(method, "l1", fit_intercept=fit_intercept), sp.csr_array(X))
     assert_is_the_twin(model, problem.twin(method, gs.L1(), X, fit_intercept=fit_intercept))
     assert model.intercept_.any() == fit_intercept
+
+
+def test_the_centred_features_are_shown():
+    table = pd.DataFrame({"size": np.arange(40.0) % 7, "city": list("abcd") * 10})
+    y = (table["size"] > 3).to_numpy().astype(int)
+    data = table[["size"]].to_numpy()
+    for model in (gs.OnlineClassifier(), gs.OnlineClassifierCV()):
+        assert model.fit(data, y).centered_features_.tolist() == [0]
+        assert model.fit(sp.csr_array(data), y).centered_features_.tolist() == []
+        assert [str(name) for name in model.fit(table, y).centered_features_] == ["size"]
+    assert gs.OnlineClassifier(center=False).fit(data, y).centered_features_.tolist() == []
+    assert gs.OnlineClassifier(center=True).fit(sp.csr_array(data), y).centered_features_.tolist() == [0]

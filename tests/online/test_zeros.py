@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+import gossamer as gs
 from online.matrix import ALLOWED, METHODS, penalty_for
 from online.problems import ONE_AND_THREE, X, over, weights
 
@@ -44,3 +46,24 @@ def test_the_matrix_has_zeros_and_others(method, problem):
     assert not W[5].any()
     free = weights(problem.teach(problem.model(METHODS[method], "l1", alpha=0.0), X))
     assert (W == 0).sum() > (free == 0).sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_seen_once_has_hardly_a_weight(seed):
+    """Words that one row has are below the noise of their slopes, those of many rows are not."""
+    random = np.random.default_rng(seed)
+    common = sp.csr_array((random.random((400, 5)) < 0.5).astype(float))
+    once = sp.eye_array(400, format="csr")
+    y = (common @ [3.0, -3.0, 2.0, -2.0, 0.0] + random.logistic(size=400) > 0).astype(int)
+    data = sp.hstack([common, once], "csr")
+    settings = {"shuffle": False, "alpha": 0.0}
+
+    def largest(**more):
+        w = np.abs(gs.OnlineClassifier(**settings, **more).fit(data, y).coef_.ravel())
+        return w[:5].max(), w[5:].max()
+
+    often, first = largest()
+    assert 0 <= first < 0.1 * often
+    often, rare = largest(select="sparsest")
+    assert often > 0 == rare
+    assert largest(method=gs.StepFree(noise=0.0))[1] > 3 * first  # without a threshold

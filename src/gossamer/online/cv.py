@@ -264,7 +264,8 @@ class OnlineClassifierCV(_Path, OnlineClassifier):
         The weights at each strength, one row per output.
     intercept_path_ : array
         The intercepts at each strength, one column per output.
-    coef_, intercept_, classes_, nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_
+    coef_, intercept_, classes_, nonzero_features_, centered_features_, progressive_loss_, step_, n_iter_, t_,
+    n_features_in_
         As in `OnlineClassifier`.
 
     Examples
@@ -345,7 +346,7 @@ class OnlineRegressorCV(_Path, OnlineRegressor):
     ----------
     alphas_, alpha_, path_loss_, path_loss_se_, path_nonzeros_, path_step_, coef_path_, intercept_path_
         As in `OnlineClassifierCV`.
-    coef_, intercept_, nonzero_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_
+    coef_, intercept_, nonzero_features_, centered_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_
         As in `OnlineRegressor`.
 
     Examples

@@ -524,6 +524,12 @@ class _Online(Linear):
         used = np.flatnonzero(W.any(axis=1))
         return named(self, used)
 
+    @property
+    def centered_features_(self) -> Array:
+        """The features that are centred while learning: their names if these are kept, their numbers otherwise."""
+        check_is_fitted(self, "_trainer")
+        return named(self, np.arange(self._trainer.setup.centred))
+
     def sparsify(self) -> Any:
         """Make `coef_` a sparse matrix; return self."""
         check_is_fitted(self, "_trainer")
@@ -666,7 +672,8 @@ class OnlineClassifier(LinearClassifier, _Online):
         features.
     select : "best" or "sparsest", default "best"
         "sparsest" also reads those weights as zero that are hardly above the noise of their gradients: a tenth to a
-        half of the features remain, for a little more loss. For the rule without a step, labels and the ℓ1 norm.
+        half of the features remain, for a little more loss. For the rule without a step and labels; with other
+        penalties than the ℓ1 norm it only raises their threshold to the whole noise.
     fit_intercept : bool, default True
         Whether to learn an intercept. It is never penalised.
     class_weight : dict, "balanced" or None
@@ -688,6 +695,9 @@ class OnlineClassifier(LinearClassifier, _Online):
         The classes.
     nonzero_features_, nonzero_groups_ : arrays
         The features, and the groups of features, that are used.
+    centered_features_ : array
+        The features that are centred while learning (`center`): names where these are kept, as for features with a
+        weight, numbers otherwise.
     progressive_loss_ : float
         The mean loss of each example before it was learned from.
     step_ : float or schedule
@@ -827,7 +837,8 @@ class OnlineRegressor(LinearRegressor, _Online):
     ----------
     coef_, intercept_ : arrays
         The weights (a vector for a vector y, one row per output otherwise) and the intercepts.
-    nonzero_features_, nonzero_groups_, progressive_loss_, step_, n_iter_, t_, n_features_in_, feature_names_in_
+    nonzero_features_, nonzero_groups_, centered_features_, progressive_loss_, step_, n_iter_, t_, n_features_in_,
+    feature_names_in_
         As in `OnlineClassifier`.
 
     Examples
