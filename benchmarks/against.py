@@ -32,7 +32,8 @@ PARTS = {
     "boosting": ("scoring_speed", "fit_speed", "dense_speed", "stump_speed"),
     **dict.fromkeys(("prox", "projections", "sparse_ball", "stream"), ("main",)),
 }
-PEERS = r"sklearn_|SGD|AdaBoost|trees|liblinear|skglm|celer|adelie|glmnet|theirs|vowpal|svmlight_file|transposed|by_|threshold"
+PEERS = r"sklearn_|SGD|AdaBoost|trees|liblinear|skglm|celer|adelie|glmnet|theirs|vowpal|svmlight_file|transposed|by_"
+PEERS += "|threshold"
 
 
 def described(value):

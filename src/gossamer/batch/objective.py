@@ -149,8 +149,8 @@ class Objective:
     Attributes
     ----------
     operations : int
-        The cost of the products with X so far, those for a first step included: 2 per non-zero of X and output, screened
-        features included.
+        The cost of the products with X so far, those for a first step included: 2 per non-zero of X and output,
+        screened features included.
     """
 
     def __init__(
