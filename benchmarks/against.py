@@ -28,11 +28,12 @@ from build import ROOT, checked_out
 PARTS = {
     "online": ("rcv1_speed", "wide_speed", "call_speed", "multiclass_speed", "dense_speed", "batch_speed"),
     "path": ("speed",),
-    "batch": ("rcv1", "news20", "lasso", "path_of_classes", "user_groups"),
+    "batch": ("rcv1", "news20", "lasso", "lasso_path", "logistic_path", "tall_lasso", "tall_logistic", "user_groups"),
     "boosting": ("scoring_speed", "fit_speed", "dense_speed", "stump_speed"),
     **dict.fromkeys(("prox", "projections", "sparse_ball", "stream"), ("main",)),
 }
-PEERS = r"sklearn_|SGD|AdaBoost|trees|liblinear|skglm|celer|adelie|theirs|vowpal|svmlight_file|transposed|by_|threshold"
+PEERS = r"sklearn_|SGD|AdaBoost|trees|liblinear|skglm|celer|adelie|glmnet|theirs|vowpal|svmlight_file|transposed|by_"
+PEERS += "|threshold"
 
 
 def described(value):

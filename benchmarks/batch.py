@@ -43,7 +43,7 @@ def race(title, value, ours, peers, best_at=1e-9, limit=25.0, repeats=3, loosest
         try:
             colds[name] = seconds(partial(run, 1.0))
         except ImportError as error:
-            notes.append(f"{name}: {error.name} is not installed")
+            notes.append(f"{name}: {error.name or 'it'} is not installed")
             continue
         spent, seen = 0.0, {}
         for tol in (t for t in TOLERANCES if t <= loosest):

@@ -198,9 +198,10 @@ class BlockSolver final : public NewtonSolver {
     return norm;
   }
 
-  double reach(std::size_t b) override { return std::sqrt(trace_[b]); }
-
   void find_due(double alpha) override {
+    if (reach_.empty()) {
+      for (const double trace : trace_) reach_.push_back(std::sqrt(trace));
+    }
     std::vector<double> g;
     for (std::size_t b = 0; b < violation_.size(); ++b) {
       const double off = slack(b);

@@ -24,8 +24,9 @@ class NumberPenalty : public BlockPenalty {
   // How far −g_j is from α a_j ∂φ(w_j), for every j.
   virtual void violations(std::span<const double> w, std::span<const double> g, double alpha, std::span<const double> a,
                           std::span<double> out) const = 0;
-  // Whether w = 0 is optimal for every gradient that is at most `slack` from g.
-  virtual bool rests(double g, double slack, double s) const = 0;
+  // Adds the weights that are not zero, or not for sure at every gradient that is at most slack(j) from g.
+  virtual void find_due(std::span<const double> w, std::span<const double> g, std::span<const double> slack,
+                        double alpha, std::span<const double> a, std::vector<std::size_t>& due) const = 0;
 };
 
 template <class P>
@@ -60,9 +61,15 @@ class NumberPenaltyOf final : public NumberPenalty {
       out[j] = std::max({-g[j] - times(s, at.high), times(s, at.low) + g[j], 0.0});
     }
   }
-  bool rests(double g, double slack, double s) const override {
+  void find_due(std::span<const double> w, std::span<const double> g, std::span<const double> slack, double alpha,
+                std::span<const double> a, std::vector<std::size_t>& due) const override {
     const Interval at = penalty_.subdifferential(0.0);
-    return s > 0 && -g + slack <= s * at.high && -g - slack >= s * at.low;
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      if (!(slack[j] > 0)) continue;
+      const double s = a.empty() ? alpha : alpha * a[j];
+      const bool rests = s > 0 && -g[j] + slack[j] <= s * at.high && -g[j] - slack[j] >= s * at.low;
+      if (w[j] != 0 || !rests) due.push_back(j);
+    }
   }
 
  private:
@@ -87,9 +94,7 @@ class SingleWeights final : public NewtonSolver {
  private:
   double strength(double alpha, std::size_t j) const { return alpha * weight(j); }
 
-  // √(Σ p (x − x̄)²): the slopes balance where there is an intercept.
-  double reach(std::size_t j) override { return reach_[j]; }
-
+  // The reach is √(Σ p (x − x̄)²): the slopes balance where there is an intercept.
   void find_due(double alpha) override {
     if (reach_.empty()) {
       reach_.resize(W_.size());
@@ -101,10 +106,9 @@ class SingleWeights final : public NewtonSolver {
         }
       });
     }
-    for (std::size_t j = 0; j < W_.size(); ++j) {
-      const double off = slack(j);
-      if (off > 0 && (W_[j] != 0 || !penalty_->rests(G_[j], off, strength(alpha, j)))) due_.push_back(j);
-    }
+    slack_.resize(W_.size());
+    for (std::size_t j = 0; j < W_.size(); ++j) slack_[j] = slack(j);
+    penalty_->find_due(W_, G_, slack_, alpha, a_, due_);
   }
 
   double measure(double alpha) override {
@@ -205,7 +209,7 @@ class SingleWeights final : public NewtonSolver {
     std::vector<double> pairs(m * m), change(m), curvature(m), threshold(m), start = new_;
     const std::size_t entries = is_dense(x_) ? n_ * m : sparse_gram(pairs);
     if (is_dense(x_)) gram(x_, working_, h_, pairs, threads_);
-    if (loss_.is_quadratic()) enough *= 1e-3;  // no other model follows
+    if (loss_.is_quadratic() && is_dense(x_)) enough *= 1e-3;  // no other model follows
     for (std::size_t a = 0; a < m; ++a) {
       for (std::size_t b = 0; b <= a; ++b) {
         if (sum_h_ > 0) pairs[a * m + b] -= pull_[working_[a]] * (pull_[working_[b]] / sum_h_);
@@ -363,7 +367,7 @@ class SingleWeights final : public NewtonSolver {
   double sum_h_ = 0;
   std::vector<double> hessian_, pull_;  // one per feature: the curvature of the model, and Σ_i h_i x_ij
   std::vector<double> v_;               // one per example: h·Xd
-  std::vector<double> reach_;           // one per feature
+  std::vector<double> slack_;           // one per feature
 };
 
 }  // namespace

@@ -29,9 +29,9 @@ NewtonSolver::NewtonSolver(const Design& design, const SummedLoss& loss, const B
       Z_(n_ * k_),
       S_(n_ * k_),
       h_(n_ * k_),
+      way_at_(starts_.empty() ? x_.count() : starts_.size() - 1),
       violation_(starts_.empty() ? x_.count() : starts_.size() - 1),
       penalty_(penalty),
-      way_at_(violation_.size()),
       S_before_(n_ * k_),
       per_column_(x_.entries() * k_ / std::max<std::size_t>(1, x_.count()) + 1) {}
 

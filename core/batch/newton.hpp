@@ -35,11 +35,9 @@ class NewtonSolver : public CoordinateSolver {
   virtual double measure(double alpha) = 0;
   // Adds to due_ the blocks whose gradient must be exact: those with weights, and those that may want one.
   virtual void find_due(double alpha) = 0;
-  // At least the largest singular value of a block's columns, row i times √p_i.
-  virtual double reach(std::size_t b) = 0;
   // How far the gradient of a block may be from what G_ says: slopes that went a way move it by at most its reach
   // times that (Cauchy-Schwarz).
-  double slack(std::size_t b) { return way_ > way_at_[b] ? (1 + 1e-6) * reach(b) * (way_ - way_at_[b]) : 0.0; }
+  double slack(std::size_t b) const { return (1 + 1e-6) * reach_[b] * (way_ - way_at_[b]); }
   void choose();
   // The numbers of the working set, into old_ and new_.
   void lay_out();
@@ -72,6 +70,9 @@ class NewtonSolver : public CoordinateSolver {
   std::vector<double> W_, G_;       // d × k
   std::vector<double> Z_, S_, h_;   // n × k: margins, slopes, curvatures
   std::vector<std::size_t> due_;    // blocks
+  std::vector<double> reach_;       // one per block: at least the largest singular value of its columns, rows times √p
+  std::vector<double> way_at_;      // one per block: where its gradient was computed
+  double way_ = 0;                  // how far the slopes have gone, in √(Σ ΔS²/p)
   Hessians H_;
   std::vector<double> violation_;               // one per block
   std::vector<std::size_t> working_, offsets_;  // blocks, and where each begins in new_
@@ -85,9 +86,7 @@ class NewtonSolver : public CoordinateSolver {
   void trust(double share, double kept);
 
   const BlockPenalty& penalty_;
-  bool known_ = false;          // loss, slopes and gradient are those at W
-  double way_ = 0;              // how far the slopes have gone, in √(Σ ΔS²/p)
-  std::vector<double> way_at_;  // one per block: where its gradient was computed
+  bool known_ = false;  // loss, slopes and gradient are those at W
   std::vector<double> S_before_;
   std::size_t products_ = 0;
   std::vector<std::size_t> candidates_;

@@ -152,8 +152,8 @@ class Objective:
     Attributes
     ----------
     operations : int
-        The cost of the products with X so far, power iterations included: 2 per non-zero of X and output, screened
-        features included.
+        The cost of the products with X so far, those for a first step included: 2 per non-zero of X and output,
+        screened features included.
     """
 
     def __init__(
@@ -398,6 +398,19 @@ class Objective:
         if self._lipschitz is None:
             self._lipschitz = max(self._largest_square() * self._steepness(), 1e-300)
         return self._lipschitz
+
+    def first_lipschitz(self, point: Point) -> float:
+        """Return a first guess at it: the curvature along the gradient, which costs one product with X.
+
+        It is not above the constant; solvers double it where the loss is above its quadratic bound.
+        """
+        size = float(np.vdot(point.gradient, point.gradient))
+        if self._lipschitz is not None or not (math.isfinite(size) and size > 0):
+            return self.lipschitz()
+        Z, p = self.margins(point.gradient), self.p[:, None]
+        if self.fit_intercept:
+            Z -= np.sum(p * Z, axis=0)
+        return max(self._steepness() * float(np.sum(p * Z * Z)) / size, 1e-300)
 
     def _largest_square(self) -> float:
         """Return an estimate of the largest eigenvalue of Σ p xxᵀ, a little above it."""

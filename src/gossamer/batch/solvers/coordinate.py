@@ -95,7 +95,10 @@ def _next_share(now: Any, before: float) -> float:
         return 0.8
     if now.step < 1:
         return 0.5
-    return min(0.3, max(0.02, now.violation / before if before > 0 else 0.3))
+    ratio = now.violation / before if before > 0 else 0.3
+    if 0.9 < ratio <= 1.0:  # a loose model gains nothing any more
+        return 0.02
+    return min(0.3, max(0.02, ratio))
 
 
 def make(objective: Objective) -> Any:

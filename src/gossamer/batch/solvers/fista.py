@@ -4,7 +4,7 @@
     Y_{t+1} = W_t + (θ_t − 1)/θ_{t+1} (W_t − W_{t−1}),     θ_{t+1} = (1 + √(1 + 4θ_t²))/2
 
 F(W_T) − F* ≤ 2LD²/T². Momentum starts again whenever it points uphill, which makes the rate linear where F is strongly
-convex. L comes from a power iteration and is doubled where the quadratic bound fails.
+convex. L begins with the curvature along the first gradient and is doubled where the quadratic bound fails.
 
 Beck, Teboulle: A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sciences 2009; O'Donoghue, Candès:
 Adaptive restart for accelerated gradient schemes, 2015.
@@ -47,7 +47,7 @@ class FISTA(FirstOrder):
 
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
         """Yield W_1, W_2 and so on."""
-        lipschitz, theta, Y = objective.lipschitz(), 1.0, W
+        lipschitz, theta, Y = objective.first_lipschitz(objective.at(W)), 1.0, W
         while True:
             V, lipschitz = proximal_step(objective, objective.at(Y), lipschitz, lambda V: (objective.loss_at(V), V))
             if dot(Y - V, V - W) > 0:

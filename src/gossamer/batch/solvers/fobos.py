@@ -111,7 +111,8 @@ def _steady(objective: Objective, W: Array) -> Iterator[Array | Point]:
         there = objective.at(V)
         return there.loss, there
 
-    lipschitz, point = objective.lipschitz(), objective.at(W)
+    point = objective.at(W)
+    lipschitz = objective.first_lipschitz(point)
     while True:
         point, lipschitz = proximal_step(objective, point, lipschitz, look)
         yield point

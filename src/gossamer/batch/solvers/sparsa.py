@@ -59,7 +59,8 @@ class SpaRSA(FirstOrder):
 
 def barzilai_borwein(objective: Objective, W: Array, memory: int, sufficient: float) -> Iterator[Point]:
     """Yield the points; `sufficient` is σ."""
-    point, inverse = objective.at(W), objective.lipschitz()
+    point = objective.at(W)
+    inverse = objective.first_lipschitz(point)
     least, most = inverse * 1e-10, inverse * 1e10
     recent = deque([point.loss + objective.penalty_at(W)], maxlen=memory)
     while True:
