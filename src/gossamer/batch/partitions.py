@@ -48,7 +48,6 @@ class Found:
     of_label: Array | None  # Σ c of each
     dims: tuple[int, ...]  # of y, without its rows
     kind: str  # of the type of y
-    squares: float  # Σ c ‖x‖²
     entries: int
     weighted: bool
     shifted: bool  # whether there are offsets
@@ -84,13 +83,11 @@ def survey(raw: Raw, labels: bool) -> Found:
     if labels and y.ndim == 1:
         found, place = np.unique(y, return_inverse=True)
         of_label = np.bincount(place.reshape(-1), c, len(found))
-    squares = np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data.astype(float) ** 2, X.shape[0])
     kinds = (y.ndim > 1 and set(np.unique(y[:1000]).tolist()) <= {0, 1}) if labels else False
     kind = "indicators" if kinds else y.dtype.kind
     rows, width = X.shape
-    sums = float(c.sum()), float(c @ squares)
     weighted, shifted = raw.weight is not None, raw.offset is not None
-    return Found(rows, width, sums[0], found, of_label, y.shape[1:], kind, sums[1], X.nnz, weighted, shifted)
+    return Found(rows, width, float(c.sum()), found, of_label, y.shape[1:], kind, X.nnz, weighted, shifted)
 
 
 class Partition:
