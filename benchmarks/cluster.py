@@ -68,7 +68,7 @@ def online(names=("rcv1", "amazon", "a9a"), alpha=1e-5):
             for count in (8, 64):
                 parts = parts_of(X, y, count, order)
                 made["client"] = "local"
-                for merges in (1, 4):
+                for merges in (4, 8):
                     note(f"P = {count}, merges={merges}", gd.OnlineClassifier(merges=merges, **made).fit(parts))
                 if seed == 0:
                     free = gd.OnlineClassifier(method="step_free", merges=4, **made).fit(parts)
@@ -89,23 +89,29 @@ def online(names=("rcv1", "amazon", "a9a"), alpha=1e-5):
             print(f"{name:8} {what:50} {error:.4f} / {nonzeros:,.0f}", flush=True)
 
 
+def written(path, least):
+    """Write at least so many bytes of svmlight text, a tenth of it ten times; return how many."""
+    random, lines, size = np.random.default_rng(0), [], 0
+    while size < least / 10:
+        index = np.sort(random.integers(1, 100_000, (2000, 60)), axis=1)
+        value = random.random((2000, 60)).round(3)
+        label = np.where(value[:, 0] + (index[:, 0] < 800) > 1, 1, -1)
+        for y, row, x in zip(label.tolist(), index.tolist(), value.tolist(), strict=True):
+            entries = dict(zip(row, x, strict=True)).items()
+            lines.append(f"{y} " + " ".join(f"{j}:{v}" for j, v in entries) + "\n")
+            size += len(lines[-1])
+    with path.open("w") as file:
+        return sum(file.write("".join(lines)) for _ in range(10))
+
+
 def text():
     """Compare one process with two workers, each with one thread, on svmlight text: online, one pass."""
     from dask.distributed import Client, LocalCluster
 
     megabytes = int(os.environ.get("SIZE", "1000"))
     with tempfile.TemporaryDirectory() as folder:
-        path, random, size = Path(folder, "big.svm"), np.random.default_rng(0), 0
-        with path.open("w") as file:
-            while size < megabytes * 1e6:
-                index = np.sort(random.integers(1, 100_000, (2000, 60)), axis=1)
-                value = random.random((2000, 60)).round(3)
-                label = np.where(value[:, 0] + (index[:, 0] < 800) > 1, 1, -1)
-                lines = [
-                    f"{y} " + " ".join(f"{j}:{v}" for j, v in dict(zip(row, x, strict=True)).items()) + "\n"
-                    for y, row, x in zip(label.tolist(), index.tolist(), value.tolist(), strict=True)
-                ]
-                size += file.write("".join(lines))
+        path = Path(folder, "big.svm")
+        size = written(path, megabytes * 1e6)
         print(f"{size / 1e6:.0f} MB of svmlight text, online, one pass")
         began = time.perf_counter()
         one = gs.OnlineClassifier(method="adagrad", shuffle=False).fit(path)

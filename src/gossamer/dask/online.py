@@ -3,8 +3,9 @@
     merges = 0   partition 0, 1, 2, …: the learner goes from one to the next. The bits of one learner, and no speed-up.
     merges = r   r times in a pass all learners become one (online/merging.py), and go on from equal shares of it.
 
-Methods that choose a step look at the first rows of partition 0. Curvatures of merged learners add up, and so are
-larger than those of one learner; with P partitions learners take P^⅓ times its step, but four times at most.
+Methods that choose a step look at the first rows of partition 0. Curvatures go with the root of the number of rows, so
+that those of P learners add up to √P times that of one over all rows; learners take √P times its step, but eight times
+at most, as steps within a partition are longer too. (RDA, with one step for all features: P^⅓, four times at most.)
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from gossamer.validation import whole
 
 __all__ = ["OnlineClassifier", "OnlineClassifierCV", "OnlineRegressor", "OnlineRegressorCV"]
 
-LONGEST_STEP = 4.0  # times that of one learner
+LONGEST_STEP = 8.0  # times that of one learner
 
 
 def rows_in(raw: Raw, spec: Spec, centred: int) -> Rows:
@@ -159,8 +160,9 @@ class _Partitioned(OverPartitions, _Online):
                 )
             deciding = step_search.deciding_rows(len(first))
             setting = trainer.strategy.choose(trainer, first[:deciding])
-            by = min(count ** (1 / 3), LONGEST_STEP) if trainer.method.searches else 1.0
             inverse = "gamma" in trainer.learner.state()
+            by = min(count ** (1 / 3), 4.0) if inverse else min(count**0.5, LONGEST_STEP)
+            by = by if trainer.method.searches else 1.0
             trainer.setting = trainer.strategy.scaled(setting, 1 / by if inverse else by)
             trainer.learner = trainer.strategy.make(trainer, trainer.setting)
             trainer.decided, trainer.buffer = step_search.PREFIX, None
