@@ -65,6 +65,19 @@ def test_the_answer_is_that_in_memory(loss, frame):
         assert np.abs(found - wanted).max() < 0.05 * np.abs(wanted).max() + 1e-15 * by
 
 
+def test_rows_without_weight_do_not_count():
+    wild, c = np.concatenate([X, 1e12 * X[:20]]), np.repeat([1.0, 0.0], [200, 20])
+    y = np.concatenate([Y, 1e12 * Y[:20]])
+    usual = gs.BatchRegressor(alpha=0.01, tol=1e-6).fit(X, Y)
+    weighted = [dask.delayed((wild[i::3], y[i::3], c[i::3])) for i in range(3)]
+    parts = gd.BatchRegressor(alpha=0.01, client="local").fit(weighted)
+    passes = gs.BatchRegressor(alpha=0.01).fit_source([(wild, y, c)], memory=6e4)
+    assert passes.n_passes_ > 3
+    for model in (parts, passes):
+        np.testing.assert_allclose(model.coef_, usual.coef_, atol=0.01)
+        np.testing.assert_allclose(model.intercept_, usual.intercept_, atol=0.01)
+
+
 def test_paths_and_where_a_fit_begins(tmp_path):
     far, moved = X + 1e6, Y + 1e6
     one = gd.BatchRegressorCV(alphas=5, cv=3, client="local").fit(blocks(X, Y))

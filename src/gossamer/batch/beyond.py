@@ -405,14 +405,16 @@ def _by_passes(problem: Problem, most: float, columns: Array, W: Array, b: Array
 
 def _shift(problem: Problem) -> Shift:
     """Return what is taken off the data; means of the rows of the sample are near enough."""
-    found, coded = problem.found, problem.coded
-    full, X = np.flatnonzero(found.counts == found.rows), found.sample.X
-    full = full if X.shape[0] else full[:0]
+    found, coded, sample = problem.found, problem.coded, problem.found.sample
+    full, p = np.flatnonzero(found.counts == found.rows), np.ones(found.rows)
+    p = p / found.rows if problem.weight is None else shares(problem.weight)
+    of_sample = p[sample.numbers]
+    known = float(of_sample.sum())
+    full = full if known > 0 else full[:0]
     y = np.zeros(coded.outputs)
     if coded.kind == "regression" and coded.loss.of_residual:
-        rest = found.y if found.offset is None else (found.y.T - found.offset).T
-        y = (rest.reshape(found.rows, -1) / found.rows).sum(axis=0)
-    return Shift(full, np.asarray(X[:, full].sum(axis=0)).ravel() / max(X.shape[0], 1), y)
+        y = p @ (found.y if found.offset is None else (found.y.T - found.offset).T).reshape(found.rows, -1)
+    return Shift(full, np.asarray((of_sample / max(known, 1e-300)) @ sample.X[:, full]).ravel(), y)
 
 
 def _not_by_passes(problem: Problem, columns: int, memory: float) -> str:

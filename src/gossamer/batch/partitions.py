@@ -125,10 +125,12 @@ def survey(raw: Raw, labels: bool) -> Found:
         total = float(c.sum())
     weighted, shifted = raw.weight is not None, raw.offset is not None
     about = (found, of_label, y.shape[1:], kind, X.nnz, weighted, shifted)
-    return Found(rows, width, total, *about, *_means(X), None if labels else _mean(y, raw.offset))
+    share = c / c.max() if len(c) and c.max() > 0 else np.zeros(len(c))
+    share = share / max(float(share.sum()), 1e-300)
+    return Found(rows, width, total, *about, *_means(X, share), None if labels else _mean(y, raw.offset, share))
 
 
-def _means(X: Any) -> tuple[Array, Array]:
+def _means(X: Any, share: Array) -> tuple[Array, Array]:
     """Return the columns with an entry in every row, and their means."""
     full = np.empty(0, np.int64)
     if X.shape[0] and X.nnz >= X.shape[0] and X.has_canonical_format:
@@ -139,23 +141,23 @@ def _means(X: Any) -> tuple[Array, Array]:
     number = np.full(X.shape[1], -1, np.int64)
     number[full] = np.arange(len(full))
     place = number[X.indices]
-    return full, np.bincount(place[place >= 0], X.data[place >= 0] / X.shape[0], len(full))
+    of_row = np.repeat(share, np.diff(X.indptr))
+    return full, np.bincount(place[place >= 0], (X.data * of_row)[place >= 0], len(full))
 
 
-def _mean(y: Array, offset: Array | None) -> Array | None:
+def _mean(y: Array, offset: Array | None, share: Array) -> Array | None:
     if y.dtype.kind not in "biuf" or not len(y):
         return None
-    y = y.reshape(len(y), -1) / len(y)
-    return np.asarray(y.sum(axis=0) - (0.0 if offset is None else (offset / len(y)).sum()))
+    return np.asarray(share @ y.reshape(len(y), -1) - (0.0 if offset is None else share @ offset))
 
 
 def shift_of(found: list[Found], residual: bool, outputs: int) -> Shift:
     """Return what is taken off the data: means of the columns that all rows have, and of y if the loss allows it."""
-    full, rows = reduce(np.intersect1d, [f.full for f in found]), sum(f.rows for f in found)
-    means = sum((f.rows / rows * f.means[np.searchsorted(f.full, full)] for f in found), np.zeros(len(full)))
+    full, total = reduce(np.intersect1d, [f.full for f in found]), sum(f.weight for f in found)
+    means = sum((f.weight / total * f.means[np.searchsorted(f.full, full)] for f in found), np.zeros(len(full)))
     y = np.zeros(outputs)
     if residual:
-        y = sum((f.rows / rows * f.y_mean for f in found if f.y_mean is not None), y)
+        y = sum((f.weight / total * f.y_mean for f in found if f.y_mean is not None), y)
     return Shift(full, means, y if np.isfinite(y).all() else np.zeros(outputs))
 
 
