@@ -132,17 +132,15 @@ def survey(raw: Raw, labels: bool) -> Found:
 
 def _means(X: Any, share: Array) -> tuple[Array, Array]:
     """Return the columns with an entry in every row, and their means."""
-    full = np.empty(0, np.int64)
-    if X.shape[0] and X.nnz >= X.shape[0] and X.has_canonical_format:
-        common = X.indices[: X.indptr[1]]
-        full = common[np.bincount(X.indices, minlength=X.shape[1])[common] == X.shape[0]].astype(np.int64)
-    if not len(full):
-        return full, np.empty(0)
-    number = np.full(X.shape[1], -1, np.int64)
-    number[full] = np.arange(len(full))
-    place = number[X.indices]
+    if not (X.shape[0] and X.indptr[1] and X.has_canonical_format):
+        return np.empty(0, np.int64), np.empty(0)
+    common = X.indices[: X.indptr[1]]  # of the first row, in rising order
+    place = np.minimum(np.searchsorted(common, X.indices), len(common) - 1)
+    there = common[place] == X.indices
+    full = np.bincount(place[there], minlength=len(common)) == X.shape[0]
     of_row = np.repeat(share, np.diff(X.indptr))
-    return full, np.bincount(place[place >= 0], (X.data * of_row)[place >= 0], len(full))
+    means = np.bincount(place[there], (X.data * of_row)[there], len(common))
+    return common[full].astype(np.int64), means[full]
 
 
 def _mean(y: Array, offset: Array | None, share: Array) -> Array | None:
