@@ -40,7 +40,8 @@ reproduce: .venv/installed .venv/dev
 	$(BIN)/python -m experiments $(ARGS)
 
 # The core and the tests under the address and undefined-behaviour sanitizers, installed beside the usual build.
-# pytest keeps what a dying process says to itself, so reports go to files, which are shown at the end.
+# Reports go to files, which are shown at the end; those of undefined behaviour go to standard error, which pytest must
+# not keep (--capture=sys), as it dies with the process.
 SANITIZED := build/sanitize
 REPORTS := $(CURDIR)/$(SANITIZED)/report
 UNDER_SANITIZERS = PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc \
@@ -48,7 +49,7 @@ UNDER_SANITIZERS = PYTHONPATH=$(SANITIZED)/site PYTHONMALLOC=malloc \
   LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)"
 sanitize: REPORTED := :log_path=$(REPORTS)
 sanitize: sanitized
-	$(UNDER_SANITIZERS) $(BIN)/python -m pytest -q -p no:cacheprovider $(or $(ARGS),tests) \
+	$(UNDER_SANITIZERS) $(BIN)/python -m pytest -q --capture=sys -p no:cacheprovider $(or $(ARGS),tests) \
 	  || { cat $(REPORTS).*; false; }
 
 sanitized: .venv/installed .venv/dev

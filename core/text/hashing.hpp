@@ -35,7 +35,7 @@ inline std::uint64_t hash_of(std::string_view s) {
     h = hashing::add(h, part);
   }
   std::uint64_t rest = 0;
-  std::memcpy(&rest, s.data(), s.size());
+  if (!s.empty()) std::memcpy(&rest, s.data(), s.size());
   return hashing::mix(h ^ rest);
 }
 
@@ -47,7 +47,7 @@ class Prefix {
   static constexpr std::size_t room = 16;
 
   explicit Prefix(std::string_view text = {}) : text_(text), whole_(text.size() / 8 * 8) {
-    std::memcpy(&rest_, text.data() + whole_, text.size() - whole_);
+    std::memcpy(&rest_, text_.data() + whole_, text_.size() - whole_);
   }
   std::string_view text() const { return text_; }
 
@@ -57,7 +57,7 @@ class Prefix {
     if (roomy) return hash(name.data(), name.size());
     char copy[64];
     if (name.size() > sizeof copy - room) return hash_of(std::string(text_).append(name));
-    std::memcpy(copy, name.data(), name.size());
+    if (!name.empty()) std::memcpy(copy, name.data(), name.size());
     return hash(copy, name.size());
   }
 

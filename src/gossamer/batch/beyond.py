@@ -26,7 +26,7 @@ from gossamer.batch import newton, solvers
 from gossamer.batch.certificates import DUALITY_GAP, Certificate, residual
 from gossamer.batch.driver import Solution, solve
 from gossamer.batch.objective import Objective, Point, shares
-from gossamer.batch.partitions import Raw, Spec, prepare
+from gossamer.batch.partitions import Raw, Shift, Spec, prepare
 from gossamer.batch.passes import Found, Passes, joined
 from gossamer.batch.runs import Reread
 from gossamer.estimators.targets import Targets
@@ -368,15 +368,17 @@ def _by_passes(problem: Problem, most: float, columns: Array, W: Array, b: Array
                 f"The source had {found.rows:,} rows in the first pass, and other rows now: it was changed."
             )
 
-    total = float(weight.sum())
-    runner: Any = Reread(raws).mapped(prepare, Spec(coded, found.width, total))
+    weight = weight / weight.max()
+    spec = Spec(coded, found.width, float(weight.sum()), shift=_shift(problem) if problem.fit_intercept else None)
+    runner: Any = Reread(raws).mapped(prepare, spec)
     kept = newton.kept_columns(runner, coded.loss, penalty, problem.alpha, coded.outputs)
     kept = np.arange(found.width) if kept is None else kept
     kept = kept[found.counts[kept] > 0] if penalty.groups is None else kept
     V = np.zeros((found.width, coded.outputs))
     V[columns] = W
     small = penalty.restricted(kept)
-    runner = Reread(raws).mapped(prepare, Spec(coded, found.width, total, kept))
+    runner = Reread(raws).mapped(prepare, replace(spec, kept=kept))
+    b = b if spec.shift is None else spec.shift.centred(V, b)
 
     def report(at: Solution) -> bool:
         words = f"pass {passes.count}: {int(at.W.any(axis=1).sum()):,} columns with weights"
@@ -385,10 +387,12 @@ def _by_passes(problem: Problem, most: float, columns: Array, W: Array, b: Array
 
     sums = newton.Problem(runner, coded.loss, small, problem.alpha, len(kept), coded.outputs, problem.fit_intercept)
     solution = newton.minimise(sums, tol=problem.tol, max_iter=problem.max_iter, start=(V[kept], b), report=report)
+    V[:] = 0.0
+    V[kept] = solution.W
     return Exact(
         kept,
         solution.W,
-        solution.intercept,
+        solution.intercept if spec.shift is None else spec.shift.intercept(V, solution.intercept),
         solution.certificate,
         sums.unit,
         solution.iterations,
@@ -397,6 +401,20 @@ def _by_passes(problem: Problem, most: float, columns: Array, W: Array, b: Array
         solution.converged,
         solution.interrupted,
     )
+
+
+def _shift(problem: Problem) -> Shift:
+    """Return what is taken off the data; means of the rows of the sample are near enough."""
+    found, coded, sample = problem.found, problem.coded, problem.found.sample
+    full, p = np.flatnonzero(found.counts == found.rows), np.ones(found.rows)
+    p = p / found.rows if problem.weight is None else shares(problem.weight)
+    of_sample = p[sample.numbers]
+    known = float(of_sample.sum())
+    full = full if known > 0 else full[:0]
+    y = np.zeros(coded.outputs)
+    if coded.kind == "regression" and coded.loss.of_residual:
+        y = p @ (found.y if found.offset is None else (found.y.T - found.offset).T).reshape(found.rows, -1)
+    return Shift(full, np.asarray((of_sample / max(known, 1e-300)) @ sample.X[:, full]).ravel(), y)
 
 
 def _not_by_passes(problem: Problem, columns: int, memory: float) -> str:

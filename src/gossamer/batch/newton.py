@@ -179,18 +179,19 @@ class Problem:
         assert self.known is not None
         Q = self.known.over(some)
         g, g_b = there.gradient[some].reshape(-1), there.slopes
-        C, B = Q[: m * k, m * k :], Q[m * k :, m * k :]
+        C, B, before = Q[: m * k, m * k :], Q[m * k :, m * k :], np.diag(Q)[: m * k]
         if self.fit_intercept:
             B = cho_factor(B + np.eye(k) * 1e-8 * max(np.trace(B), 1e-300))
             Q, g = Q[: m * k, : m * k] - C @ cho_solve(B, C.T), g - C @ cho_solve(B, g_b)
         else:
             Q = Q[: m * k, : m * k]
-        Q = Q + np.eye(m * k) * (1e-7 * max(np.trace(Q) / max(m * k, 1), 1e-300))
+        unit = np.sqrt(np.maximum(np.diag(Q), 1e-12 * np.maximum(before, 1e-300)))  # of each weight
+        Q = Q / unit / unit[:, None] + 1e-7 * np.eye(m * k)
         try:
-            R = cholesky(Q)
+            R = cholesky(Q) * unit
         except np.linalg.LinAlgError:
             value, vectors = np.linalg.eigh(Q)
-            R = np.linalg.qr(np.sqrt(np.maximum(value, 1e-6 * value[-1]))[:, None] * vectors.T)[1]
+            R = np.linalg.qr(np.sqrt(np.maximum(value, 1e-6 * value[-1]))[:, None] * vectors.T)[1] * unit
         w = W[some].reshape(-1)
         target = R @ w - solve_triangular(R, g, trans=1)
         moved = _minimised(R, target, self.penalty.restricted(some), self.alpha, w, m, k) - w

@@ -52,6 +52,38 @@ class Found:
     entries: int
     weighted: bool
     shifted: bool  # whether there are offsets
+    full: Array  # the columns with an entry in every row
+    means: Array  # of these
+    y_mean: Array | None  # less the offsets; None if y holds no numbers
+
+
+@record
+class Shift:
+    """What is taken off the data, so that sums keep their digits: XW + b = (X − 1m')W + c with c = b + m'W.
+
+    y is shifted too where the loss is one of z − y. It holds for problems with an intercept.
+    """
+
+    columns: Array  # that every row has
+    means: Array  # m
+    y: Array  # of each output
+
+    def intercept(self, W: Array, c: Array) -> Array:
+        """Return b, given W over all columns."""
+        return np.asarray(c + self.y - self.means @ W[self.columns])
+
+    def centred(self, W: Array, b: Array) -> Array:
+        """Return c."""
+        return np.asarray(b - self.y + self.means @ W[self.columns])
+
+    def applied(self, X: Any, width: int, kept: Array | None) -> Any:
+        """Return X − 1m', of which only some columns may be `kept`."""
+        off = np.zeros(width)
+        off[self.columns] = self.means
+        off = off if kept is None else off[kept]
+        if (np.bincount(X.indices, minlength=X.shape[1])[off != 0] != X.shape[0]).any():
+            raise ValueError("A column that all rows had now lacks some: the data was changed.")
+        return sp.csr_array((X.data - off[X.indices], X.indices, X.indptr), shape=X.shape)
 
 
 @record
@@ -64,6 +96,7 @@ class Spec:
     kept: Array | None = None  # the columns that stay; None: all
     class_weight: Any = None  # of each class, or None
     fold: tuple[int, int, bool] | None = None  # (number, count, the rows left out): some rows only, by their number
+    shift: Shift | None = None
 
 
 def survey(raw: Raw, labels: bool) -> Found:
@@ -91,7 +124,39 @@ def survey(raw: Raw, labels: bool) -> Found:
     with np.errstate(over="ignore"):
         total = float(c.sum())
     weighted, shifted = raw.weight is not None, raw.offset is not None
-    return Found(rows, width, total, found, of_label, y.shape[1:], kind, X.nnz, weighted, shifted)
+    about = (found, of_label, y.shape[1:], kind, X.nnz, weighted, shifted)
+    share = c / c.max() if len(c) and c.max() > 0 else np.zeros(len(c))
+    share = share / max(float(share.sum()), 1e-300)
+    return Found(rows, width, total, *about, *_means(X, share), None if labels else _mean(y, raw.offset, share))
+
+
+def _means(X: Any, share: Array) -> tuple[Array, Array]:
+    """Return the columns with an entry in every row, and their means."""
+    if not (X.shape[0] and X.indptr[1] and X.has_canonical_format):
+        return np.empty(0, np.int64), np.empty(0)
+    common = X.indices[: X.indptr[1]]  # of the first row, in rising order
+    place = np.minimum(np.searchsorted(common, X.indices), len(common) - 1)
+    there = common[place] == X.indices
+    full = np.bincount(place[there], minlength=len(common)) == X.shape[0]
+    of_row = np.repeat(share, np.diff(X.indptr))
+    means = np.bincount(place[there], (X.data * of_row)[there], len(common))
+    return common[full].astype(np.int64), means[full]
+
+
+def _mean(y: Array, offset: Array | None, share: Array) -> Array | None:
+    if y.dtype.kind not in "biuf" or not len(y):
+        return None
+    return np.asarray(share @ y.reshape(len(y), -1) - (0.0 if offset is None else share @ offset))
+
+
+def shift_of(found: list[Found], residual: bool, outputs: int) -> Shift:
+    """Return what is taken off the data: means of the columns that all rows have, and of y if the loss allows it."""
+    full, total = reduce(np.intersect1d, [f.full for f in found]), sum(f.weight for f in found)
+    means = sum((f.weight / total * f.means[np.searchsorted(f.full, full)] for f in found), np.zeros(len(full)))
+    y = np.zeros(outputs)
+    if residual:
+        y = sum((f.weight / total * f.y_mean for f in found if f.y_mean is not None), y)
+    return Shift(full, means, y if np.isfinite(y).all() else np.zeros(outputs))
 
 
 class Partition:
@@ -142,7 +207,10 @@ def prepare(raw: Raw, spec: Spec) -> Partition:
         X = selected(X, spec.kept)
     X = sp.csr_array(X)
     X.sum_duplicates()
+    if spec.shift is not None:
+        X = spec.shift.applied(X, spec.width, spec.kept)
     y = coded.encode(y) if len(y) else np.empty((0, 1 if coded.kind == "multiclass" else coded.outputs))
+    y = y if spec.shift is None or not coded.loss.of_residual else y - spec.shift.y
     return Partition(X, np.ascontiguousarray(y, np.float64), c / spec.total, offset, coded.loss, coded.outputs)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ class Partitioned(OverPartitions, _Batch):
         small = penalty
         if kept is not None:
             small = penalty.restricted(kept)
-            narrow = raw.mapped(prepare, Spec(coded, spec.width, spec.total, kept, spec.class_weight))
+            narrow = raw.mapped(prepare, replace(spec, kept=kept))
             narrow.rounds, narrow.bytes_up, narrow.bytes_down = runner.rounds, runner.bytes_up, runner.bytes_down
             runner.release()
             runner = narrow
@@ -71,11 +72,12 @@ class Partitioned(OverPartitions, _Batch):
             if kept is not None:
                 W = np.zeros((spec.width, coded.outputs))
                 W[kept] = solution.W
+            b = solution.intercept if spec.shift is None else spec.shift.intercept(W, solution.intercept)
             model._targets = coded
             if coded.classes is not None:
                 model.classes_ = coded.classes
             model.n_features_in_ = spec.width
-            model.__dict__.update(_shown(coded, np.ascontiguousarray(W.T), solution.intercept))
+            model.__dict__.update(_shown(coded, np.ascontiguousarray(W.T), b))
             model.objective_, model.dual_gap_ = solution.certificate.objective, solution.certificate.gap
             model.certificate_, model.n_iter_, model.operations_ = solution.certificate.name, solution.iterations, 0
             model.n_rounds_, model.bytes_up_, model.bytes_down_ = runner.rounds, runner.bytes_up, runner.bytes_down
@@ -83,7 +85,7 @@ class Partitioned(OverPartitions, _Batch):
         def report(solution: Solution) -> bool:
             if self.checkpoint is not None:
                 show(new, solution)
-                _write(self.checkpoint, new.coef_, solution.intercept)
+                _write(self.checkpoint, new.coef_, np.atleast_1d(new.intercept_))
             if self.verbose:
                 c = solution.certificate
                 print(f"round {runner.rounds}: objective {c.objective:.8g}, {c.name} {c.gap:.3g}", flush=True)
@@ -93,7 +95,7 @@ class Partitioned(OverPartitions, _Batch):
             constant = None if shares is None else newton.best_constant_of_classes(coded, shares)
             sizes = (width, coded.outputs, bool(self.fit_intercept))
             problem = newton.Problem(runner, coded.loss, small, alpha, *sizes, constant)
-            start = self._start((coded.outputs, spec.width), kept)
+            start = self._start((coded.outputs, spec.width), kept, spec)
             solution = newton.minimise(problem, tol=self.tol, max_iter=self.max_iter, start=start, report=report)
         except ClusterError as error:
             best = getattr(error, "solution", None)
@@ -112,7 +114,7 @@ class Partitioned(OverPartitions, _Batch):
         self._become(new)
         return self
 
-    def _start(self, shape: tuple[int, int], kept: Array | None) -> tuple[Array, Array] | None:
+    def _start(self, shape: tuple[int, int], kept: Array | None, spec: Spec) -> tuple[Array, Array] | None:
         """Return the weights to start from: of a checkpoint, or of the fit before."""
         coef = b = None
         if self.checkpoint is not None and Path(self.checkpoint).exists():
@@ -122,8 +124,9 @@ class Partitioned(OverPartitions, _Batch):
             b = self.intercept_
         if coef is None or coef.shape != shape:
             return None
-        W = np.ascontiguousarray(coef.T)
-        return (W if kept is None else W[kept]), np.array(b, np.float64)
+        W, b = np.ascontiguousarray(coef.T), np.array(b, np.float64).reshape(-1)
+        b = b if spec.shift is None else spec.shift.centred(W, b)
+        return (W if kept is None else W[kept]), b
 
 
 def _write(path: Any, coef: Array, intercept: Array) -> None:

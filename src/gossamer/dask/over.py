@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
-from gossamer.batch.partitions import Found, Spec, survey
+from gossamer.batch.partitions import Found, Spec, shift_of, survey
 from gossamer.batch.runs import Local, Runner
 from gossamer.dask.data import Data
 from gossamer.dask.runs import Cluster
@@ -136,4 +136,8 @@ class OverPartitions:
             raise ValueError("The sample weights add up to more than a float can hold; divide all of them by a number.")
         width = max(f.width for f in found)
         check_memory(48.0 * width * coded.outputs, f"Learning over partitions with {width:,} columns", FEWER)
-        return coded, Spec(coded, width, total, None, factors), shares
+        shift = None
+        if getattr(self, "fit_intercept", False):
+            residual = coded.kind == "regression" and coded.loss.of_residual
+            shift = shift_of(found, residual, coded.outputs)
+        return coded, Spec(coded, width, total, None, factors, shift=shift), shares

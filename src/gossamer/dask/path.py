@@ -87,7 +87,8 @@ class Walk:
                 if kept is not None:
                     full = np.zeros((spec.width, coded.outputs))
                     full[kept] = solution.W
-                found.append(replace(solution, W=full))
+                b = solution.intercept if spec.shift is None else spec.shift.intercept(full, solution.intercept)
+                found.append(replace(solution, W=full, intercept=b))
                 if report is not None:
                     report(alpha, found[-1])
                 if solution.interrupted:
@@ -168,7 +169,8 @@ class _CrossValidated(Partitioned):
                 rest = replace(spec, fold=(fold, count, False), total=float(totals.sum() - totals[fold]))
                 of_fold = Walk(raw, rest, penalty, bool(self.fit_intercept), self.tol, most)
                 _, there = of_fold.solved(strengths, self.alpha_min_ratio, None)
-                judge = raw.mapped(prepare, replace(spec, fold=(fold, count, True), total=float(totals[fold])))
+                of_rest = replace(spec, fold=(fold, count, True), total=float(totals[fold]), shift=None)
+                judge = raw.mapped(prepare, of_rest)
                 weights = [sp.csr_array(s.W.T) for s in there]
                 intercepts = np.stack([s.intercept for s in there])
                 losses_of_folds.append(np.sum(judge.run(held_out, weights, intercepts), axis=0))
