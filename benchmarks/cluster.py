@@ -23,7 +23,8 @@ import gossamer as gs
 import gossamer.dask as gd
 
 LATENCY, BANDWIDTH = 0.1, 100e6  # seconds per round of Dask, bytes per second into the driver
-READING = 100e6  # bytes of text per second and process
+READING, IN_MEMORY = 100e6, 1e9  # bytes of text per second and process: read, and passed over once read
+PASSES, STARTING = 20, 2.0  # over the rows in a batch fit; seconds until workers are there
 SEEDS = int(os.environ.get("SEEDS", "5"))
 
 
@@ -120,15 +121,29 @@ def text():
         print(f"progressive loss {one.progressive_loss_:.4f} and {two.progressive_loss_:.4f}")
 
 
+def seconds(size, workers, rounds=17, sent=3e6):
+    """Return what a batch fit takes by the model: `size` bytes of text, `sent` bytes up a partition and worker."""
+    alone = size / READING + PASSES * size / IN_MEMORY
+    if workers == 1:
+        return alone
+    return alone / workers + rounds * LATENCY + sent * workers / BANDWIDTH + STARTING
+
+
 def model():
     """Print from which size on workers pay, by the cost model, for a batch fit of 17 rounds and 3 MB a partition."""
+    counts = (2, 8, 32, 128)
     print("model, not measured: seconds of a batch fit (17 rounds, 3 MB up a partition, 20 passes at 1 GB/s in memory)")
-    print("text       1 process   2 workers   8 workers   32 workers")
-    for size in (1e8, 1e9, 1e10, 1e11):
-        times = [size / READING + 20 * size / 1e9]
-        for workers in (2, 8, 32):
-            times.append(times[0] / workers + 17 * LATENCY + 3e6 * workers / BANDWIDTH + 2.0)  # 2 s to start
-        print(f"{size / 1e9:5g} GB " + "".join(f"{t:12.1f}" for t in times))
+    print(
+        "text          1 process" + "".join(f"{workers:4d} workers" for workers in counts) + "   best number of workers"
+    )
+    for size in (1e8, 1e9, 1e10, 1e11, 1e12):
+        times = [seconds(size, workers) for workers in (1, *counts)]
+        best = min(range(1, 2000), key=lambda workers, size=size: seconds(size, workers))
+        print(f"{size / 1e9:7g} GB {times[0]:12.1f}" + "".join(f"{t:12.1f}" for t in times[1:]) + f"{best:25d}")
+    for workers in counts:
+        sizes = np.logspace(6, 13, 2000)
+        pays = next(size for size in sizes if seconds(size, workers) < seconds(size, 1))
+        print(f"{workers} workers are quicker than one process from {pays / 1e6:.0f} MB on")
 
 
 PARTS = {"batch": batch, "online": online, "text": text, "model": model}

@@ -33,7 +33,7 @@ SETS = (*TEXT, *FLIPPED, "avazu", *CLICKS, "a9a", "landsat", "mnist", *SHIPPED)
 REGRESSIONS = ("ailerons", "boston", "diabetes")
 MOST, TESTED = 30_000, 10_000  # rows
 ALPHAS = (1e-3, 1e-4, 1e-5, 1e-6)
-COLUMNS = ("ours", "sparsest", "adagrad", "VW", "VW coin", "SGD l1", "SGD l2", "river")
+COLUMNS = ("ours", "sparsest", "adagrad", "VW", "VW coin", "VW freegrad", "SGD l1", "SGD l2", "river")
 
 
 def whole(name: str) -> tuple[Any, Any]:
@@ -162,6 +162,7 @@ def compared(name: str, seeds: int) -> dict[str, Any]:
             "adagrad": lambda A=A, b=b, At=At: adagrad(A, b, At),
             "VW": lambda A=A, b=b, At=At: vw("")(A, b, At),
             "VW coin": lambda A=A, b=b, At=At: vw("--coin")(A, b, At),
+            "VW freegrad": lambda A=A, b=b, At=At: vw("--freegrad")(A, b, At),
             "SGD l1": lambda A=A, b=b, At=At, bt=bt: sgd("l1")(A, b, At, bt),
             "SGD l2": lambda A=A, b=b, At=At, bt=bt: sgd("l2")(A, b, At, bt),
         }
@@ -205,7 +206,7 @@ def classification(names: Iterable[str], seeds: int) -> tuple[list[Row], list[st
         for column, (error, loss, auc, used) in means.items():
             shown = "" if np.isnan(used) else f"{used:9,.0f}"
             table.append(
-                f"{name:<15} {column:<9} {error:8.4f} {loss:9.4f} {'' if np.isnan(auc) else f'{auc:.4f}':>7} {shown}"
+                f"{name:<15} {column:<11} {error:8.4f} {loss:9.4f} {'' if np.isnan(auc) else f'{auc:.4f}':>7} {shown}"
             )
         peers = [m for column, m in means.items() if column in ("VW", "SGD l1", "SGD l2")]
         best = min(m[0] for m in peers)
@@ -255,7 +256,7 @@ def main(names: list[str] | None = None) -> None:
     names = list(names or [])
     seeds = int(names.pop(0)) if names and names[0].isdigit() else 3
     rows, table = classification(names or SETS, seeds)
-    head = f"{'data':<15} {'learner':<9} {'error':>8} {'log loss':>9} {'AUC':>7} {'features':>9}"
+    head = f"{'data':<15} {'learner':<11} {'error':>8} {'log loss':>9} {'AUC':>7} {'features':>9}"
     show(f"One pass, everything default, {seeds} splits", rows, [head, *table])
     if not names:
         show("Raw regression", regression(seeds))

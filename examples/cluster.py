@@ -14,7 +14,7 @@ import gossamer.dask as gd
 def block(i):
     """Return the rows of one partition; a worker calls it."""
     random = np.random.default_rng(i)
-    X = sp.random_array((2000, 500), density=0.05, rng=random, format="csr")
+    X = sp.random_array((2000, 500), density=0.3, rng=random, format="csr")
     y = (X[:, :10].sum(axis=1) - X[:, 10:20].sum(axis=1) + 0.1 * random.standard_normal(2000) > 0).astype(int)
     return X, y
 
@@ -28,7 +28,7 @@ def main():
             f"batch:  {len(exact.nonzero_features_)} features, duality gap {exact.dual_gap_:.1e}, "
             f"{exact.n_rounds_} rounds, {exact.bytes_up_ / 1e6:.2f} MB sent up by a partition"
         )
-        fast = gd.OnlineClassifier(alpha=1e-4, client=client, random_state=0).fit(parts)
+        fast = gd.OnlineClassifier(alpha=1e-3, client=client, random_state=0).fit(parts)
         X, y = block(99)
         print(
             f"online: {len(fast.nonzero_features_)} features; accuracy on new rows: batch {exact.score(X, y):.3f}, "

@@ -158,5 +158,5 @@ def draw(figure, numbers):
         for name in ("ℓ1", "smooth ℓ1", "smooth ℓ1, weaker", "ℓ2"):
             axes.plot(found[name]["features"], found[name]["loss"], label=name)
         axes.plot(found["ℓ1"]["features"][-1], found["ℓ1"]["loss"][-1], "k*", ms=10)
-        axes.set(title=topic, xlabel="features", ylabel="test loss", ylim=(0, 0.5))
+        axes.set(title=topic, xlabel="features", ylabel="test loss", ylim=(0, 0.7))
         axes.legend()

@@ -130,44 +130,64 @@ def stochastic(
         yield operations, W
 
 
+@dataclass(frozen=True)
+class Until:
+    """When a run is over: when its operations are spent, or later, when it is within `close`, and then at `most`."""
+
+    budget: float
+    close: float = np.inf
+    most: float = 0.0
+
+    def over(self, operations: float, value: Any) -> bool:
+        """Return whether the run is over."""
+        return operations >= self.budget and (self.most <= operations or value <= self.close)
+
+
 def follow(
-    iterates: Iterator[tuple[float, np.ndarray]], measure: Callable[[np.ndarray], Any], budget: float, points: int = 200
+    iterates: Iterator[tuple[float, np.ndarray]],
+    measure: Callable[[np.ndarray], Any],
+    until: float | Until,
+    points: int = 200,
 ) -> Trace:
-    """Return the trace of iterates up to a budget of operations, measured at about so many points, denser early."""
+    """Return the trace of iterates up to a budget of operations, measured at about so many points, denser early.
+
+    Beyond the budget (see `Until`) they are measured after every hundredth of what has been done.
+    """
+    until = until if isinstance(until, Until) else Until(until)
     trace, due = Trace(), 0.0
-    marks = iter(np.append(budget * np.linspace(0, 1, points)[1:] ** 2, np.inf))
+    marks = iter(until.budget * np.linspace(0, 1, points)[1:] ** 2)
     for operations, W in iterates:
-        last = operations >= budget
-        if operations >= due or last:
+        if operations >= due:
             trace.operations.append(operations)
             trace.values.append(measure(W))
+            if until.over(operations, trace.values[-1]):
+                return trace
             while operations >= due:
-                due = next(marks)
-        if last:
-            return trace
+                due = next(marks, 1.01 * operations)
     return trace
 
 
 def batch(
-    problem: Problem, solver: Any, measure: Callable[[np.ndarray], Any], budget: float, tol: float = 1e-9
+    problem: Problem, solver: Any, measure: Callable[[np.ndarray], Any], until: float | Until, tol: float = 1e-9
 ) -> Trace:
     """Return the trace of a batch solver, of its best weights so far, up to a budget or a gap of `tol`."""
+    until = until if isinstance(until, Until) else Until(until)
     if "look_every" in solver.get_params():
         solver = replace(solver, look_every=1)
-    follower = Follower(problem, measure, budget)
+    follower = Follower(problem, measure, until)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = problem.model(solver=solver, tol=tol, max_iter=100_000)
         model.set_callbacks(follower).fit(problem.X, problem.y)
-    follower.trace.ended = follower.trace.operations[-1] <= budget
+    follower.trace.ended = not follower.stopped
     return follower.trace
 
 
 class Follower:
-    """A callback (of scikit-learn 1.9) that measures every iteration, and stops the fit when the budget is spent."""
+    """A callback (of scikit-learn 1.9) that measures every iteration, and stops the fit when the run is over."""
 
-    def __init__(self, problem: Problem, measure: Callable[[np.ndarray], Any], budget: float) -> None:
-        self.problem, self.measure, self.budget = problem, measure, budget
+    def __init__(self, problem: Problem, measure: Callable[[np.ndarray], Any], until: Until) -> None:
+        self.problem, self.measure, self.until, self.stopped = problem, measure, until, False
         self.trace = Trace([0.0], [measure(problem.origin)])
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> bool:
@@ -176,7 +196,8 @@ class Follower:
             return False
         self.trace.operations.append(fitted_estimator.operations_)
         self.trace.values.append(self.measure(self.problem.weights(fitted_estimator)))
-        return fitted_estimator.operations_ > self.budget
+        self.stopped = self.until.over(fitted_estimator.operations_, self.trace.values[-1])
+        return self.stopped
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Do nothing, as in the two methods after this."""

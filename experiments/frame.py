@@ -61,6 +61,11 @@ class Claim:
     untestable: str = ""
 
 
+def told(value: float, form: str = ".5g") -> str:
+    """Return a number in words: NaN is not known."""
+    return "not known" if np.isnan(value) else "∞" if value == np.inf else format(value, form)
+
+
 @dataclass(frozen=True)
 class Check:
     """A number and the bound that it must keep.
@@ -88,7 +93,7 @@ class Check:
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "DOES NOT HOLD"
-        text = f"{self.what}: {self.value:.5g} {self.sign} {self.bound:.5g} ({self.source})? {verdict}"
+        text = f"{self.what}: {told(self.value)} {self.sign} {told(self.bound)} ({self.source})? {verdict}"
         if self.printed is None:
             return text
         kept = "keeps" if self.kept_by(self.printed) else "FAILS"

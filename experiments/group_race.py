@@ -43,28 +43,29 @@ def run(size):
 
 
 def strengths(problem, wanted, size):
-    """Return the strengths with these shares of zero rows, between neighbours on a path; for none its last."""
+    """Return the strengths with these shares of zero rows, between neighbours on a path to where none is left."""
     most = gs.alpha_max(problem.X, problem.y, loss="logistic", penalty="group_l2", fit_intercept=False)
-    alphas = most * np.geomspace(0.7, 1e-4, size.pick(15, 10))
-    path = gs.regularization_path(
-        problem.X, problem.y, loss="logistic", penalty="group_l2", alphas=alphas, tol=1e-2, fit_intercept=False
-    )
-    zeros = np.array([1 - np.mean(coef.toarray().any(axis=0)) for coef in path.coefs])
-    size.log(f"zero rows along the path: {zeros.round(3)}")
-    falling = np.minimum.accumulate(zeros)[::-1]
-    return [float(np.exp(np.interp(share, falling, np.log(path.alphas[::-1])))) for share in wanted]
+    model, path = problem.model(tol=1e-2, warm_start=True), []
+    for alpha in most * np.geomspace(0.7, 1e-4, size.pick(30, 20)):
+        W = problem.weights(model.set_params(alpha=alpha).fit(problem.X, problem.y))
+        path.append((np.mean(~W.any(axis=1)), alpha))
+        if path[-1][0] == 0:
+            break
+    size.log("zero rows along the path: " + ", ".join(f"{zeros:.3f}" for zeros, _ in path))
+    zeros, alphas = np.array(path[::-1]).T
+    return [float(np.exp(np.interp(share, np.maximum.accumulate(zeros), np.log(alphas)))) for share in wanted]
 
 
 def race(problem, budget, size):
     """Return the curves of F − F* of all methods, and its values after one full gradient and at the end."""
-    W, best = problem.solve(1e-6)
+    W, best = problem.solve(1e-5)
 
     def gap(W):
         return max(problem.value(W) - best, 1e-9)
 
     traces = {
         "SpaRSA": counting.batch(problem, gs.SpaRSA(), gap, budget),
-        OURS: counting.batch(problem, gs.CoordinateDescent(), gap, budget, tol=1e-6),
+        OURS: counting.batch(problem, gs.CoordinateDescent(), gap, budget, tol=1e-5),
         CYCLIC: counting.follow(Sweep(problem), gap, budget, 150),
     }
     ball = replace(problem, penalty=gs.GroupL2Ball(problem.penalty.value(W)), alpha=0.0)

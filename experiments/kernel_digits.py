@@ -36,10 +36,10 @@ def chosen(images, y, size):
         K = problems.gaussian_kernel(images[: train + aside], images[: train // 2], width)
         most = gs.alpha_max(K[:train], y[:train], loss="logistic", penalty="group_l2", fit_intercept=False)
         for share in size.pick(SHARES, (0.1, 0.03)):
-            model = gs.BatchClassifier(
-                penalty="group_l2", alpha=share * most, solver="fista", tol=1e-2, fit_intercept=False
-            ).fit(K[:train], y[:train])
-            errors[width, share] = 1 - model.score(K[train:], y[train:])
+            model = gs.BatchClassifier(penalty="group_l2", alpha=share * most, tol=1e-2, fit_intercept=False).fit(
+                K[:train], y[:train]
+            )
+            errors[width, share] = 1 - model.score(K[train:], y[train : train + aside])
     size.log(str({key: round(error, 4) for key, error in errors.items()}))
     return min(errors, key=errors.get)
 
@@ -58,7 +58,7 @@ def run(size):
     alpha = share * gs.alpha_max(X, y, loss="logistic", penalty="group_l2", fit_intercept=False)
     problem = counting.Problem(X, y, gs.Multinomial(), gs.GroupL2(), alpha, k)
     gradient = 4.0 * problem.size * k
-    budget = size.pick(6, 10) * gradient
+    budget, shorter = size.pick(6, 10) * gradient, size.pick(3, 10) * gradient
 
     def error(W):
         return float(np.mean(np.argmax(X_test @ W.astype(np.float32), axis=1) != y_test))
@@ -69,9 +69,9 @@ def run(size):
     traces["SpaRSA"] = counting.batch(problem, gs.SpaRSA(), error, budget)
     size.log(f"SpaRSA: {[round(e, 3) for e in traces['SpaRSA'].values]}")
     swept = Sweep(problem)
-    traces["coordinate descent"] = counting.follow(swept, error, budget, size.pick(40, 20))
+    traces["coordinate descent"] = counting.follow(swept, error, shorter, size.pick(40, 20))
     size.log(f"coordinate descent: {[round(e, 3) for e in traces['coordinate descent'].values[::4]]}")
-    once = min(swept.once or budget, budget)
+    once = min(swept.once or shorter, shorter)
     then = {name: trace.at(once) for name, trace in traces.items()}
     late = traces["stochastic FOBOS"].values[-max(len(traces["stochastic FOBOS"].values) // 10, 1) :]
     return {

@@ -23,6 +23,11 @@ HEAD = "| id | the paper's sentence | set-up | verdict | key number | our aim | 
 
 def write(folder: Path, target: Path) -> None:
     """Write RESULTS.md from the JSON files of a folder."""
+    target.write_text(text(folder, target), encoding="utf-8")
+
+
+def text(folder: Path, target: Path) -> str:
+    """Return RESULTS.md as the JSON files of a folder have it."""
     results = {id_: frame.result_of(id_, folder) for id_ in frame.ids()}
     judged = {id_: _judged(id_, result) for id_, result in results.items()}
     claims = [id_ for id_ in results if not frame.module(id_).CLAIM.theorem]
@@ -32,7 +37,7 @@ def write(folder: Path, target: Path) -> None:
     lines += ["", "Theorems:", "", HEAD, *(_row(id_, results[id_], judged[id_]) for id_ in theorems), ""]
     for id_ in (*claims, *theorems):
         lines += _section(id_, judged[id_], folder, target)
-    target.write_text("\n".join(lines), encoding="utf-8")
+    return "\n".join(lines)
 
 
 def _judged(id_: str, result: dict[str, Any] | None) -> Verdict | None:
@@ -47,12 +52,12 @@ def headline(judged: dict[str, Verdict | None]) -> str:
     counts[frame.NOT_TESTABLE] += len(untestable)
     missing = len(judged) - sum(counts.values())
     aims = [all(check.holds for check in verdict.aims) for verdict in judged.values() if verdict and verdict.aims]
-    text = (
+    counted = (
         f"{counts[frame.REPRODUCES]} of {len(judged)} reproduce as stated, {counts[frame.PARTLY]} partly, "
         f"{counts[frame.DOES_NOT]} do not, {counts[frame.NOT_TESTABLE]} cannot be tested"
     )
-    text += f", {missing} are not re-run" if missing else ""
-    return f"{text}; of our {len(aims)} stricter aims {sum(aims)} hold."
+    counted += f", {missing} are not re-run" if missing else ""
+    return f"{counted}; of our {len(aims)} stricter aims {sum(aims)} hold."
 
 
 def _places(results: dict[str, Any]) -> list[str]:

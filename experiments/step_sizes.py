@@ -37,6 +37,7 @@ def run(size):
     grid = size.pick(GRID, GRID[4::2])
     n, d, repeats, rounds = size.pick((400, 800, 10, 2000), (100, 80, 1, 200))
     alpha, curves, steps, zeros, lengths = 0.25 / np.sqrt(n), {}, {}, [], []
+    labels = [*(f"{c:g}" for c in grid), "theory"]
     for repeat in range(repeats):
         seed = np.random.default_rng(100 + repeat)
         X = problems.correlated(n, d, 0.2, seed)
@@ -49,19 +50,17 @@ def run(size):
                 zeros.append(np.mean(w == 0))
             else:
                 best = hinge_optimum(problem)
+            first = {decay: theory(problem, name, decay) for decay in DECAYS}
             for batch in (n, n // 10):
-                for decay, divide in DECAYS.items():
+                found = gaps(problem, best, [*grid, "theory"], first, batch, rounds // (10 if batch == n else 1), seed)
+                for decay, runs in found.items():
                     key = f"{name}, {'all' if batch == n else '10%'}, {decay}"
-                    of = curves.setdefault(key, {f"{c:g}": [] for c in grid} | {"theory": []})
-                    steps.setdefault(key, []).append(theory(problem, name, decay))
-                    for label, runs in of.items():
-                        c = steps[key][-1] if label == "theory" else float(label)
-                        step = lambda t, c=c, divide=divide: c / divide(t)  # noqa: E731
-                        runs.append(gaps(problem, best, step, batch, rounds // (10 if batch == n else 1), seed))
+                    steps.setdefault(key, []).append(first[decay])
+                    curves.setdefault(key, []).append(runs)
         size.log(f"repeat {repeat + 1} of {repeats}")
     return {
         "rounds": {key: marks(rounds // (10 if "all" in key else 1)) for key in curves},
-        "curves": {key: {c: np.mean(runs, axis=0) for c, runs in of.items()} for key, of in curves.items()},
+        "curves": {key: dict(zip(labels, np.mean(runs, axis=0), strict=True)) for key, runs in curves.items()},
         "theory": {key: np.mean(some) for key, some in steps.items()},
         "zeros": np.mean(zeros),
         "length": np.mean(lengths),
@@ -130,24 +129,35 @@ def marks(rounds):
     return np.unique(np.append(np.geomspace(1, rounds, 30), np.linspace(1, rounds, 41)).round().astype(int))
 
 
-def gaps(problem, best, step, batch, rounds, seed):
-    """Return F − F* at the marks."""
-    iterates, at, out = counting.stochastic(problem, step, batch, seed), set(marks(rounds).tolist()), []
-    for t, (_, w) in enumerate(iterates):
+def gaps(problem, best, grid, theory, batch, rounds, seed):
+    """Return F − F* at the marks, by decay a row for every first step; all see the same random batches of rows."""
+    kinds = [(decay, theory[decay] if c == "theory" else c) for decay in DECAYS for c in grid]
+    W, at, out = np.zeros((problem.X.shape[1], len(kinds)), order="F"), set(marks(rounds).tolist()), []
+    n, penalty, alpha = len(problem.y), problem.penalty, problem.alpha
+    for t in range(1, rounds + 1):
+        rows = slice(None) if batch >= n else seed.choice(n, batch, replace=False)
+        X, y = problem.X[rows], problem.y[rows]
+        slopes = problem.loss.slope((X @ W).ravel(), np.repeat(y, len(kinds))).reshape(-1, len(kinds))
+        gradients = X.T @ slopes / len(y)
+        for j, (decay, c) in enumerate(kinds):
+            step = c / DECAYS[decay](t)
+            W[:, j] = penalty.prox(W[:, j] - step * gradients[:, j], step * alpha)
         if t in at:
-            out.append(problem.value(w) - best)
-        if t == rounds:
-            return out
-    return out
+            out.append([problem.value(w) - best for w in W.T])
+    by_kind = np.transpose(out).reshape(len(DECAYS), len(grid), -1)
+    return dict(zip(DECAYS, by_kind, strict=True))
 
 
 def draw(figure, numbers):
-    """Draw F − F* over the rounds, one panel a figure half, the step of theory in bold red."""
+    """Draw F − F* over the rounds, one panel a figure half: the larger the step the darker, theory's in bold red."""
+    from matplotlib import cm
+
     figure.set_size_inches(10, 13)
     axes = figure.subplots(4, 2).flat
     for axis, (key, of) in zip(axes, numbers["curves"].items(), strict=True):
-        for c, curve in of.items():
-            style = {"color": "red", "lw": 3, "ls": "-", "zorder": 3} if c == "theory" else {"lw": 1}
+        for i, (c, curve) in enumerate(of.items()):
+            style = {"color": cm.viridis_r(0.1 + 0.1 * i), "lw": 1.2, "ls": ("-", "--", ":")[i % 3]}
+            style = {"color": "red", "lw": 3, "ls": "-", "zorder": 3} if c == "theory" else style
             axis.loglog(numbers["rounds"][key], curve, label=c, **style)
         axis.set(title=key, xlabel="round", ylabel="F − F*")
     figure.legend(*axis.get_legend_handles_labels(), title="first step", loc="outside lower center", ncols=6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments import frame
-from experiments.race import CYCLIC, MINE, UNSTATED, at_least, growth, over, problem_with, race, told
+from experiments.race import CYCLIC, MINE, UNSTATED, at_least, growth, over, over_told, problem_with, race, told
 from experiments.race import draw as draw_races
 
 CLAIM = frame.Claim(
@@ -73,12 +73,14 @@ def judge(numbers):
             "sparsest: operations, SpaRSA / interior point", over(sparse[-1], "SpaRSA", "interior point")[0], 1
         )
     )
-    key = f"growth from the weakest λ to the strongest: interior point {inner:.3g}×, coordinate descent {cyclic:.3g}×"
+    key = "growth from the weakest λ to the strongest: " + ", ".join(
+        f"{name} {frame.told(value, '.3g')}×" for name, value in (("interior point", inner), (CYCLIC, cyclic))
+    )
     notes = [told(name, found) for name, found in races.items()]
     notes.append(
         "Over stochastic FOBOS, by strength: "
         + "; ".join(
-            f"{name} " + ", ".join("{1}{0:.2g}".format(*over(found, name, MINE)) for found in races.values())
+            f"{name} " + ", ".join(over_told(found, name, MINE) for found in races.values())
             for name in ("interior point", CYCLIC, "our coordinate descent", "SpaRSA")
         )
         + "."

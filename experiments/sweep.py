@@ -29,12 +29,13 @@ class Sweep:
         wanted[np.arange(n), problem.y] = 1
         W, Z, operations = problem.origin, np.zeros((n, k), np.float32), 0.0
         P, value = self._softmax(Z)
+        slopes, bends = P - wanted, P * (1 - P)
         yield operations, W
         while True:
             for j in range(d):
                 x = columns[j]
-                slope = (x @ (P - wanted)) / n
-                bend = max(float(((x * x) @ (P * (1 - P))).max()) / n, 1e-10)
+                slope = (x @ slopes) / n
+                bend = max(float(((x * x) @ bends).max()) / n, 1e-10)
                 operations += 4.0 * n * k
                 to = self._shrunk(W[j] - slope / bend, problem.alpha / bend)
                 move, share = to - W[j], 1.0
@@ -48,6 +49,7 @@ class Sweep:
                     if value_there - value + gained <= 0.1 * share * promised:
                         W[j] += share * move
                         Z, P, value = there, P_there, value_there
+                        slopes, bends = P - wanted, P * (1 - P)
                         break
                     share /= 2
                 yield operations, W

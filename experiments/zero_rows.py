@@ -44,7 +44,8 @@ def zeros_along(X, y, penalty, strengths):
 def found_at(zero, shares):
     """Return the share of the zero rows that is found at these shares of zeros, between neighbours on the path."""
     rows = zero.all(axis=2)[:, : zero.shape[1] // 2].mean(axis=1)
-    return np.interp(shares, zero.mean(axis=(1, 2))[::-1], rows[::-1])
+    order = np.argsort(zeros := zero.mean(axis=(1, 2)))
+    return np.interp(shares, zeros[order], rows[order])
 
 
 def plain_fobos(X, y, k, share, steps=600):

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 import gossamer as gs
 import online_reference
 
-BETA, SHARE, CAUTION, CUT = 0.5, 1 / 7, 10.0, 1.0
+BETA, SHARE, CAUTION, CUT = 0.1, 1 / 7, 10.0, 1.5
 
 
 def soft(v, s):
@@ -22,8 +22,9 @@ class StepFree:
     def __init__(self, method, penalty, alpha, loss, d, k, *, joint, fit_intercept, centred, sparsest=False):
         self.labels = loss.kind != "regression"
         self.rates = not self.labels and loss.predicts is gs.losses.Link.EXP
-        self.rate = method.rate or (1.5 if self.labels else 0.25 if centred else 0.5)
-        self.noise = method.noise if method.noise is not None else 1.0 if self.labels else 0.0
+        self.rate = method.rate or (1.0 if self.labels else 0.25)
+        usual = 0.0 if not self.labels else 1.0 if sparsest else 0.8
+        self.noise = usual if method.noise is None else method.noise
         self.penalty, self.alpha, self.loss = penalty, alpha if penalty.penalises else 0.0, loss
         self.d, self.k, self.fit_intercept = d, k, fit_intercept
         rows = penalty.acts_on_rows and penalty.on_rows
@@ -103,7 +104,7 @@ class StepFree:
         return 1 + (self.fresh / self.t if self.t else 1.0) * (self.c - 1)
 
     def bins(self):
-        return np.searchsorted([4, 16, 64], self.n, side="right")
+        return np.searchsorted([4, 32, 256], self.n, side="right")
 
     def factors(self, corrected):
         """What g û is multiplied by, in units of the features."""
@@ -202,7 +203,7 @@ class StepFree:
             for b in range(4):
                 self.c_seen[b, block] += weight * of_bins[b] ** 2
                 step = np.clip(weight * of_bins[b] / (CAUTION + self.c_seen[b, block]), -0.5, 0.5)
-                self.c[b, block] = np.clip(self.c[b, block] * (1 - step), 0.25, 4.0)
+                self.c[b, block] = np.clip(self.c[b, block] * (1 - step), 1 / 8, 8.0)
 
     def move(self, x, off, known, before, there, U, slope):
         n = self.n + there
@@ -219,7 +220,7 @@ class StepFree:
             if self.in_units:
                 unit *= self.spread * np.divide(1.0, self.q, out=np.zeros(self.d), where=self.q > 0)[:, None]
             hold = (self.divisor(S) - self.divisor(self.S)) * np.divide(U, unit, out=np.zeros(U.shape), where=unit > 0)
-            self.Z = self.Z - np.where(centred[:, None], hold, 0.0)
+            self.Z = self.Z - hold
         self.Z = self.Z + after[:, None] * slope
         if self.fit_intercept:
             bS = self.bS + taken

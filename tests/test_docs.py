@@ -113,6 +113,11 @@ def test_names_that_do_not_exist_are_seen():
     assert not defines("core/gone.hpp", "f")
 
 
+def test_the_readme_lists_everything_public():
+    listed = set(SPAN.findall(text_of(ROOT / "README.md").split("## What exists")[1].split("## Documentation")[0]))
+    assert {name for name in gs.__all__ if not name.startswith("_")} - listed == set()
+
+
 # The map
 
 

@@ -57,6 +57,10 @@ def test_committed(id_):
     assert figure.axes or figure.subfigs
 
 
+def test_the_results_are_what_the_stored_numbers_say():
+    assert report.text(FOLDER, RESULTS) == RESULTS.read_text(encoding="utf-8")
+
+
 def test_the_headline_counts_the_verdicts():
     judged = {
         id_: None if (result := frame.result_of(id_, FOLDER)) is None else frame.module(id_).judge(result["numbers"])

@@ -2,29 +2,79 @@
 
 #include <algorithm>
 
+#include "base/pack.hpp"
 #include "base/side_by_side.hpp"
 
 namespace gossamer {
 
-// In eight running sums.
+// In sixteen running sums, as an addition takes as long as four vectors take to come from a cache.
 template <class T>
 double dense_dot(const T* x, const double* v, std::size_t n) {
   return for_this_processor([=] {
-    double lane[8] = {};
+    Quad a = {}, b = {}, c = {}, d = {};
     std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-      for (std::size_t r = 0; r < 8; ++r) lane[r] += static_cast<double>(x[i + r]) * v[i + r];
+    for (; i + 16 <= n; i += 16) {
+      a += load_four(x + i) * load_four(v + i);
+      b += load_four(x + i + 4) * load_four(v + i + 4);
+      c += load_four(x + i + 8) * load_four(v + i + 8);
+      d += load_four(x + i + 12) * load_four(v + i + 12);
     }
-    for (; i < n; ++i) lane[0] += static_cast<double>(x[i]) * v[i];
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+    for (; i + 4 <= n; i += 4) a += load_four(x + i) * load_four(v + i);
+    double rest = 0;
+    for (; i < n; ++i) rest += static_cast<double>(x[i]) * v[i];
+    const Quad sum = (a + b) + (c + d);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest;
   });
 }
+
+template <class T>
+void dense_add_products(const T* x, const double* h, double by, double* out, std::size_t n) {
+  for_this_processor([=] { side_by_side(n, [=](std::size_t i) { out[i] += static_cast<double>(x[i]) * h[i] * by; }); });
+}
+
+template void dense_add_products(const float*, const double*, double, double*, std::size_t);
+template void dense_add_products(const double*, const double*, double, double*, std::size_t);
 
 template <class T>
 void dense_add(const T* x, double by, double* out, std::size_t n) {
   for_this_processor([=] { side_by_side(n, [=](std::size_t i) { out[i] += static_cast<double>(x[i]) * by; }); });
 }
 
+template <class T>
+void dense_add_four(const T* x, const double* by, double* out, std::size_t n) {
+  for_this_processor([=, a = by[0], b = by[1], c = by[2], d = by[3]] {
+    side_by_side(n, [=](std::size_t i) {
+      out[i] += (a * static_cast<double>(x[i]) + b * static_cast<double>(x[i + n])) +
+                (c * static_cast<double>(x[i + 2 * n]) + d * static_cast<double>(x[i + 3 * n]));
+    });
+  });
+}
+
+template void dense_add_four(const float*, const double*, double*, std::size_t);
+template void dense_add_four(const double*, const double*, double*, std::size_t);
+
+template <class T>
+Moments dense_moments(const T* x, const double* h, std::size_t n) {
+  return for_this_processor([=] {
+    double first[8] = {}, second[8] = {};
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      for (std::size_t r = 0; r < 8; ++r) {
+        const double by = static_cast<double>(x[i + r]), hx = h[i + r] * by;
+        first[r] += hx, second[r] += hx * by;
+      }
+    }
+    for (; i < n; ++i) {
+      const double by = static_cast<double>(x[i]), hx = h[i] * by;
+      first[0] += hx, second[0] += hx * by;
+    }
+    const auto sum = [](const double* s) { return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])); };
+    return Moments{sum(first), sum(second)};
+  });
+}
+
+template Moments dense_moments(const float*, const double*, std::size_t);
+template Moments dense_moments(const double*, const double*, std::size_t);
 template double dense_dot(const float*, const double*, std::size_t);
 template double dense_dot(const double*, const double*, std::size_t);
 template void dense_add(const float*, double, double*, std::size_t);
@@ -130,6 +180,17 @@ void Lines::gather(std::size_t line, const double* V, std::size_t k, double* out
     if (x == 0) return;
     for (std::size_t r = 0; r < k; ++r) out[r] += x * V[i * k + r];
   });
+}
+
+void Lines::add_products(std::size_t line, const double* h, double by, double* out) const {
+  std::visit(
+      [&]<class L>(const L& l) {
+        if constexpr (requires { DenseLines{l}; })
+          dense_add_products(l.value + line * l.length, h, by, out, l.length);
+        else
+          l.each(line, [=](std::size_t i, double x) { out[i] += x * h[i] * by; });
+      },
+      *this);
 }
 
 void Lines::scatter(std::size_t line, const double* w, std::size_t k, double* out) const {

@@ -14,6 +14,10 @@
 
 namespace gossamer {
 
+struct Moments {
+  double first = 0, second = 0;
+};
+
 // Line l holds value[e] at index[e] for e = starts[l] … starts[l + 1] − 1.
 template <class T>
 struct SparseLines {
@@ -29,6 +33,15 @@ struct SparseLines {
     for (std::int64_t e = starts[line]; e < end; ++e) {
       f(static_cast<std::size_t>(index[e]), static_cast<double>(value[e]));
     }
+  }
+  // Σ_i h_i x_i and Σ_i h_i x_i²
+  Moments moments(std::size_t line, const double* h) const {
+    Moments sum;
+    each(line, [&](std::size_t i, double x) {
+      const double hx = h[i] * x;
+      sum.first += hx, sum.second += hx * x;
+    });
+    return sum;
   }
   // In two running sums.
   double dot(std::size_t line, const double* v) const {
@@ -49,6 +62,12 @@ template <class T>
 double dense_dot(const T* x, const double* v, std::size_t n);
 template <class T>
 void dense_add(const T* x, double by, double* out, std::size_t n);
+template <class T>  // out_i += by h_i x_i
+void dense_add_products(const T* x, const double* h, double by, double* out, std::size_t n);
+template <class T>  // of four lines, one after the other
+void dense_add_four(const T* x, const double* by, double* out, std::size_t n);
+template <class T>
+Moments dense_moments(const T* x, const double* h, std::size_t n);
 
 // One line after the other.
 template <class T>
@@ -63,6 +82,7 @@ struct DenseLines {
     for (std::size_t i = 0; i < length; ++i) f(i, static_cast<double>(x[i]));
   }
   double dot(std::size_t line, const double* v) const { return dense_dot(value + line * length, v, length); }
+  Moments moments(std::size_t line, const double* h) const { return dense_moments(value + line * length, h, length); }
 };
 
 // Any of them, looked up once per line: that costs nothing beside the entries.
@@ -87,8 +107,14 @@ struct Lines : std::variant<SparseLines<float>, SparseLines<double>, DenseLines<
   double dot(std::size_t line, const double* v) const {
     return std::visit([&](const auto& l) { return l.dot(line, v); }, *this);
   }
+  // Σ_i h_i x_i and Σ_i h_i x_i² over a line
+  Moments moments(std::size_t line, const double* h) const {
+    return std::visit([&](const auto& l) { return l.moments(line, h); }, *this);
+  }
   // out = Σ_i x_i V_i, where out and each V_i are k numbers
   void gather(std::size_t line, const double* V, std::size_t k, double* out) const;
+  // out_i += by h_i x_i
+  void add_products(std::size_t line, const double* h, double by, double* out) const;
   // out_i += x_i w, where w and each out_i are k numbers
   void scatter(std::size_t line, const double* w, std::size_t k, double* out) const;
 };

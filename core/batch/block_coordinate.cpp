@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/solve.hpp"
+#include "batch/gram.hpp"
 #include "batch/metric.hpp"
 #include "batch/newton.hpp"
 #include "catalogue/on_blocks.hpp"
@@ -24,6 +25,8 @@ class ProxPenalty : public BlockPenalty {
  public:
   virtual void prox(std::span<const double> v, std::span<double> out, double s, double weight,
                     Scratch& scratch) const = 0;
+  // Whether W_b = 0 is optimal for every gradient that is at most `slack` from −v.
+  virtual bool rests(std::span<const double> v, double slack, double s, double weight) const = 0;
 };
 
 template <class P>
@@ -35,8 +38,29 @@ class ProxPenaltyOf final : public ProxPenalty {
             Scratch& scratch) const override {
     block_prox(penalty_, v, out, s, weight, scratch);
   }
+  // The dual norm is subadditive, and that of a vector is at most its length divided by the radius of a ball inside
+  // ∂Ω(0).
+  bool rests(std::span<const double> v, double slack, double s, double weight) const override {
+    if constexpr (requires { block_dual(penalty_, v, weight); }) {
+      const double radius = ball(v.size(), weight);
+      return s > 0 && radius > 0 && block_dual(penalty_, v, weight) + slack / radius <= s;
+    }
+    return false;
+  }
 
  private:
+  // The radius: the least Ω on the unit sphere, at one number or at equal ones.
+  double ball(std::size_t m, double weight) const {
+    if constexpr (OfBlocks<P>) {
+      std::vector<double> w(m, 1 / std::sqrt(static_cast<double>(m)));
+      const double even = penalty_.value(std::span<const double>(w), weight);
+      std::fill(w.begin(), w.end(), 0.0), w[0] = 1;
+      return std::min(even, penalty_.value(std::span<const double>(w), weight));
+    } else {
+      const Interval at = penalty_.subdifferential(0.0);
+      return weight * std::min(at.high, -at.low);
+    }
+  }
   P penalty_;
 };
 
@@ -52,6 +76,7 @@ class BlockSolver final : public NewtonSolver {
         lipschitz_(violation_.size()),
         trace_(violation_.size()),
         spread_(violation_.size()),
+        pairs_(violation_.size()),
         delta_(k_) {
     by_metric_ = k_ > 1 && 4 * x_.entries() > x_.count() * n_;
     if (fit_intercept_) centre();
@@ -110,9 +135,7 @@ class BlockSolver final : public NewtonSolver {
   double trace(std::size_t b) const {
     const double* p = loss_.weights();
     double sum = 0;
-    for (std::size_t m = 0; m < size(b); ++m) {
-      x_.each(feature(b, m), [&](std::size_t i, double x) { sum += p[i] * x * x; });
-    }
+    for (std::size_t m = 0; m < size(b); ++m) sum += x_.moments(feature(b, m), p).second;
     return sum;
   }
 
@@ -120,6 +143,7 @@ class BlockSolver final : public NewtonSolver {
   double spread(std::size_t b) const {
     const double* p = loss_.weights();
     if (trace_[b] == 0) return 0;
+    if (has_pairs(b)) return std::min(1.02 * largest_eigenvalue(pairs(b, {p, n_})), trace_[b]);
     std::vector<double> v(size(b)), z(n_);
     for (std::size_t m = 0; m < v.size(); ++m) v[m] = 1 + 0.1 * static_cast<double>(m % 7);
     double norm = norm2(std::span<const double>(v));
@@ -139,6 +163,56 @@ class BlockSolver final : public NewtonSolver {
       if (round > 2 && std::fabs(norm - before) <= 1e-4 * norm) break;
     }
     return std::min(1.02 * norm, trace_[b]);
+  }
+
+  // Whether the products of the columns of a block are worth having.
+  bool has_pairs(std::size_t b) const { return k_ == 1 && size(b) > 1 && size(b) <= 64 && is_dense(x_); }
+
+  // X_bᵀ diag(h) X_b
+  std::vector<double> pairs(std::size_t b, std::span<const double> h) const {
+    const std::size_t s = size(b);
+    std::vector<std::size_t> columns(s);
+    for (std::size_t m = 0; m < s; ++m) columns[m] = feature(b, m);
+    std::vector<double> out(s * s);
+    gram(x_, columns, h, out, 1);
+    for (std::size_t i = 0; i < s; ++i) {
+      for (std::size_t j = 0; j < i; ++j) out[j * s + i] = out[i * s + j];
+    }
+    return out;
+  }
+
+  // An estimate from below, by power iteration.
+  static double largest_eigenvalue(const std::vector<double>& of) {
+    const auto s = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(of.size()))));
+    std::vector<double> v(s), to(s);
+    for (std::size_t m = 0; m < s; ++m) v[m] = 1 + 0.1 * static_cast<double>(m % 7);
+    double norm = norm2(std::span<const double>(v)), before = 0;
+    for (int round = 0; round < 200 && norm > 0; ++round) {
+      for (std::size_t i = 0; i < s; ++i) {
+        to[i] = 0;
+        for (std::size_t j = 0; j < s; ++j) to[i] += of[i * s + j] * v[j] / norm;
+      }
+      v.swap(to), before = norm, norm = norm2(std::span<const double>(v));
+      if (round > 2 && std::fabs(norm - before) <= 1e-5 * norm) break;
+    }
+    return norm;
+  }
+
+  double reach(std::size_t b) override { return std::sqrt(trace_[b]); }
+
+  void find_due(double alpha) override {
+    std::vector<double> g;
+    for (std::size_t b = 0; b < violation_.size(); ++b) {
+      const double off = slack(b);
+      if (!(off > 0)) continue;
+      bool due = !is_zero(b);
+      if (!due) {
+        take(b, G_, g);
+        for (double& v : g) v = -v;
+        due = !penalty_->rests(g, off, alpha, weight(b));
+      }
+      if (due) due_.push_back(b);
+    }
   }
 
   // The length of the prox-gradient step of every block, in units of the gradient; the largest.
@@ -176,9 +250,13 @@ class BlockSolver final : public NewtonSolver {
         if (spread_[b] < 0) spread_[b] = spread(b);
         double scale = 0;  // the trace: exact for one feature, and the lower of two bounds for more
         for (std::size_t m = 0; m < size(b); ++m) {
-          x_.each(feature(b, m), [&](std::size_t i, double x) { scale += largest_[i] * x * x; });
+          scale += x_.moments(feature(b, m), largest_.data()).second;
         }
         if (size(b) > 1) scale = std::min(scale, spread_[b] * most);
+        if (has_pairs(b)) {
+          if (!loss_.is_quadratic() || pairs_[b].empty()) pairs_[b] = pairs(b, h_);
+          scale = std::min(scale, 1.02 * largest_eigenvalue(pairs_[b]));
+        }
         lipschitz_[b] = scale + (1e-6 + (loss_.has_majorant() ? 0.0 : damping_)) * spread_[b] * mean_;
       }
     });
@@ -375,13 +453,14 @@ class BlockSolver final : public NewtonSolver {
       }
       penalty_->prox(at_, to_, alpha / scale, weight(b), scratch_);
       double moved = 0;
+      for (std::size_t m = 0; m < size(b) * k_; ++m) moved += (to_[m] - w[m]) * (to_[m] - w[m]);
+      if (moved > 0 && !pairs_[b].empty()) step_on(alpha, b, w, scale, moved);
       for (std::size_t m = 0; m < size(b); ++m) {
         bool still = true;
         for (std::size_t r = 0; r < k_; ++r) {
           const std::size_t q = m * k_ + r;
           delta_[r] = to_[q] - w[q];
           still = still && delta_[r] == 0;
-          moved += delta_[r] * delta_[r];
           w[q] = to_[q];
         }
         if (!still) H_.add(x_, feature(b, m), delta_.data(), V_.data());
@@ -397,6 +476,25 @@ class BlockSolver final : public NewtonSolver {
       for (std::size_t r = 0; r < k_; ++r) step_b_[r] += delta_[r];
     }
     return most;
+  }
+
+  // More steps of a block after its first, from w to to_: they cost no pass over columns.
+  void step_on(double alpha, std::size_t b, const double* w, double scale, double first) {
+    const std::size_t s = size(b);
+    const double* M = pairs_[b].data();
+    std::vector<double>&moves = moves_, &g = block_g_;
+    moves.resize(s), g.resize(s);
+    for (std::size_t m = 0; m < s; ++m) moves[m] = to_[m] - w[m], g[m] = scale * (w[m] - at_[m]);
+    for (int few = 0; few < 8; ++few) {
+      double moved = 0;
+      for (std::size_t i = 0; i < s; ++i) {
+        for (std::size_t j = 0; j < s; ++j) g[i] += M[i * s + j] * moves[j];
+      }
+      for (std::size_t m = 0; m < s; ++m) moves[m] = to_[m], at_[m] = to_[m] - g[m] / scale;
+      penalty_->prox(at_, to_, alpha / scale, weight(b), scratch_);
+      for (std::size_t m = 0; m < s; ++m) moves[m] = to_[m] - moves[m], moved += moves[m] * moves[m];
+      if (moved <= 1e-3 * first) break;
+    }
   }
 
   struct State {
@@ -463,7 +561,8 @@ class BlockSolver final : public NewtonSolver {
   double mean_ = 0;                  // Σ_i of the largest curvatures
   std::vector<double> V_, largest_;  // n × k: H·(XD + d_b); n: at least the largest curvature of each example
   std::vector<double> lipschitz_, trace_, spread_;  // one per block; a spread that is not known is −1
-  std::vector<double> at_, to_, delta_;
+  std::vector<std::vector<double>> pairs_;          // one per block, X_bᵀ H X_b where that is worth having
+  std::vector<double> at_, to_, delta_, moves_, block_g_;
   std::vector<double> means_;  // x̄ of dense columns
   OwnedLines centred_;
   mutable std::vector<double> shown_b_;

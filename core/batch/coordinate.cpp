@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "batch/gram.hpp"
 #include "batch/newton.hpp"
 #include "catalogue/on_blocks.hpp"
 #include "catalogue/penalties.hpp"
@@ -23,6 +24,8 @@ class NumberPenalty : public BlockPenalty {
   // How far −g_j is from α a_j ∂φ(w_j), for every j.
   virtual void violations(std::span<const double> w, std::span<const double> g, double alpha, std::span<const double> a,
                           std::span<double> out) const = 0;
+  // Whether w = 0 is optimal for every gradient that is at most `slack` from g.
+  virtual bool rests(double g, double slack, double s) const = 0;
 };
 
 template <class P>
@@ -57,6 +60,10 @@ class NumberPenaltyOf final : public NumberPenalty {
       out[j] = std::max({-g[j] - times(s, at.high), times(s, at.low) + g[j], 0.0});
     }
   }
+  bool rests(double g, double slack, double s) const override {
+    const Interval at = penalty_.subdifferential(0.0);
+    return s > 0 && -g + slack <= s * at.high && -g - slack >= s * at.low;
+  }
 
  private:
   P penalty_;
@@ -80,6 +87,26 @@ class SingleWeights final : public NewtonSolver {
  private:
   double strength(double alpha, std::size_t j) const { return alpha * weight(j); }
 
+  // √(Σ p (x − x̄)²): the slopes balance where there is an intercept.
+  double reach(std::size_t j) override { return reach_[j]; }
+
+  void find_due(double alpha) override {
+    if (reach_.empty()) {
+      reach_.resize(W_.size());
+      in_line_parts(x_, 1, threads_, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t j = begin; j < end; ++j) {
+          const auto [mean, squares] = x_.moments(j, loss_.weights());
+          const double spread = squares - (fit_intercept_ ? mean * mean : 0.0);
+          reach_[j] = std::sqrt(spread > 1e-4 * squares ? spread : squares);
+        }
+      });
+    }
+    for (std::size_t j = 0; j < W_.size(); ++j) {
+      const double off = slack(j);
+      if (off > 0 && (W_[j] != 0 || !penalty_->rests(G_[j], off, strength(alpha, j)))) due_.push_back(j);
+    }
+  }
+
   double measure(double alpha) override {
     penalty_->violations(W_, G_, alpha, a_, violation_);
     return violation_.empty() ? 0.0 : *std::max_element(violation_.begin(), violation_.end());
@@ -96,11 +123,7 @@ class SingleWeights final : public NewtonSolver {
       for (std::size_t c = begin; c < end; ++c) {
         const std::size_t j = working_[c];
         if (loss_.is_quadratic() && have_squares_ && hessian_[j] > 0) continue;
-        double sum = 0, first = 0;
-        x_.each(j, [&](std::size_t i, double x) {
-          const double hx = h_[i] * x;
-          first += hx, sum += hx * x;
-        });
+        const auto [first, sum] = x_.moments(j, h_.data());
         pull_[j] = fit_intercept_ ? first : 0.0;
         const double mean = fit_intercept_ && sum_h_ > 0 ? first / sum_h_ : 0.0;
         hessian_[j] = std::max(around(j, mean, sum), 1e-14 * sum) + 1e-200;
@@ -139,11 +162,12 @@ class SingleWeights final : public NewtonSolver {
     std::vector<std::uint32_t> all(working_.size()), moving;
     std::iota(all.begin(), all.end(), 0u);
     std::size_t epochs = 0, worth_pairs = 0;
+    const std::size_t few_epochs = is_dense(x_) ? 1 : 10;
     while (epochs < max_epochs) {
       ++epochs;
       if (epoch(alpha, all) <= enough) break;
-      if (epochs > 10 && worth_pairs == 0) worth_pairs = epochs_worth_pairs();
-      if (epochs > 10 && epochs >= worth_pairs) return epochs + descend_by_pairs(alpha, enough);
+      if (epochs > few_epochs && worth_pairs == 0) worth_pairs = epochs_worth_pairs();
+      if (epochs > few_epochs && epochs >= worth_pairs) return epochs + descend_by_pairs(alpha, enough);
       // Those that are away from zero, until they rest; then all again.
       moving.clear();
       for (std::uint32_t c : all) {
@@ -161,6 +185,10 @@ class SingleWeights final : public NewtonSolver {
   // After how many epochs it pays to have the products of all pairs of working columns: as many as making them costs,
   // where a product costs as much as three entries. (a9a takes half the time, ailerons an eighth.)
   std::size_t epochs_worth_pairs() {
+    if (is_dense(x_)) {  // tiles of products stay in registers, and use all threads
+      const std::size_t m = working_.size();
+      return 2 * m > n_ || m > 2048 || n_ * m < 1 << 14 ? std::numeric_limits<std::size_t>::max() : m / 32 + 1;
+    }
     std::vector<std::uint32_t> in_row(n_);
     double entries = 0, products = 0;
     for (std::size_t j : working_) x_.each(j, [&](std::size_t i, double) { ++in_row[i]; });
@@ -174,24 +202,10 @@ class SingleWeights final : public NewtonSolver {
   // epoch costs as much as there are pairs, however many examples there are.
   std::size_t descend_by_pairs(double alpha, double enough) {
     const std::size_t m = working_.size();
-    std::vector<std::size_t> starts(n_ + 1);
-    for (std::size_t j : working_) x_.each(j, [&](std::size_t i, double) { ++starts[i + 1]; });
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
-    std::vector<std::uint32_t> column(starts.back());
-    std::vector<double> value(starts.back()), pairs(m * m), change(m), curvature(m), threshold(m), start = new_;
-    for (std::size_t c = 0; c < m; ++c) {
-      x_.each(working_[c],
-              [&](std::size_t i, double x) { column[next[i]] = static_cast<std::uint32_t>(c), value[next[i]++] = x; });
-    }
-    StopWatch watch;
-    for (std::size_t i = 0; i < n_; ++i, watch.did((starts[i] - starts[i - 1]) * (starts[i] - starts[i - 1]))) {
-      for (std::size_t a = starts[i]; a < starts[i + 1]; ++a) {
-        double* row = pairs.data() + column[a] * m;
-        const double hx = h_[i] * value[a];
-        for (std::size_t b = starts[i]; b <= a; ++b) row[column[b]] += hx * value[b];
-      }
-    }
+    std::vector<double> pairs(m * m), change(m), curvature(m), threshold(m), start = new_;
+    const std::size_t entries = is_dense(x_) ? n_ * m : sparse_gram(pairs);
+    if (is_dense(x_)) gram(x_, working_, h_, pairs, threads_);
+    if (loss_.is_quadratic()) enough *= 1e-3;  // no other model follows
     for (std::size_t a = 0; a < m; ++a) {
       for (std::size_t b = 0; b <= a; ++b) {
         if (sum_h_ > 0) pairs[a * m + b] -= pull_[working_[a]] * (pull_[working_[b]] / sum_h_);
@@ -208,7 +222,31 @@ class SingleWeights final : public NewtonSolver {
     }
     for (std::size_t c = 0; c < m && sum_h_ > 0; ++c)
       step_b_[0] -= (new_[c] - start[c]) * (pull_[working_[c]] / sum_h_);
-    return epochs * m * m / std::max<std::size_t>(1, 2 * starts.back());
+    return epochs * m * m / std::max<std::size_t>(1, 2 * entries);
+  }
+
+  // The products of pairs of sparse working columns, row by row; returns their entries.
+  std::size_t sparse_gram(std::vector<double>& pairs) const {
+    const std::size_t m = working_.size();
+    std::vector<std::size_t> starts(n_ + 1);
+    for (std::size_t j : working_) x_.each(j, [&](std::size_t i, double) { ++starts[i + 1]; });
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
+    std::vector<std::uint32_t> column(starts.back());
+    std::vector<double> value(starts.back());
+    for (std::size_t c = 0; c < m; ++c) {
+      x_.each(working_[c],
+              [&](std::size_t i, double x) { column[next[i]] = static_cast<std::uint32_t>(c), value[next[i]++] = x; });
+    }
+    StopWatch watch;
+    for (std::size_t i = 0; i < n_; ++i, watch.did((starts[i] - starts[i - 1]) * (starts[i] - starts[i - 1]))) {
+      for (std::size_t a = starts[i]; a < starts[i + 1]; ++a) {
+        double* row = pairs.data() + column[a] * m;
+        const double hx = h_[i] * value[a];
+        for (std::size_t b = starts[i]; b <= a; ++b) row[column[b]] += hx * value[b];
+      }
+    }
+    return starts.back();
   }
 
   // Conjugate gradients on the model over the weights that are inside a piece of φ, where the model is a quadratic;
@@ -325,6 +363,7 @@ class SingleWeights final : public NewtonSolver {
   double sum_h_ = 0;
   std::vector<double> hessian_, pull_;  // one per feature: the curvature of the model, and Σ_i h_i x_ij
   std::vector<double> v_;               // one per example: h·Xd
+  std::vector<double> reach_;           // one per feature
 };
 
 }  // namespace

@@ -31,8 +31,9 @@ struct Standing {
   double loss = 0;       // Σ p ℓ
   double violation = 0;  // how far −G is from α ∂Ω(W), the largest over blocks
   std::size_t epochs = 0, working = 0;
-  double step = 1;       // of the line search
-  bool growing = false;  // the working set had no room for all that violate
+  std::size_t products = 0;  // columns whose gradient was computed
+  double step = 1;           // of the line search
+  bool growing = false;      // the working set had no room for all that violate
 };
 
 class CoordinateSolver {
@@ -44,7 +45,8 @@ class CoordinateSolver {
   virtual std::span<const double> weights() const = 0;    // d × k
   virtual std::span<const double> intercept() const = 0;  // k
   virtual std::span<const double> slopes() const = 0;     // n × k: p_i ∂ℓ/∂z
-  virtual std::span<const double> gradient() const = 0;   // d × k
+  // d × k; where the weights of a block are zero for sure, any gradient that says so.
+  virtual std::span<const double> gradient() const = 0;
 };
 
 // For one output and penalties on single numbers: blocks are single weights. The design and the loss must outlive the

@@ -38,6 +38,9 @@ class Design {
 
  private:
   const Lines& other() const;
+  bool add_columns(std::span<const double> W, std::size_t k, std::span<double> Z) const;
+  template <class F>
+  bool add_rows(std::span<double> out, F add) const;
 
   bool by_rows_;
   unsigned threads_;

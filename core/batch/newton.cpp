@@ -31,6 +31,8 @@ NewtonSolver::NewtonSolver(const Design& design, const SummedLoss& loss, const B
       h_(n_ * k_),
       violation_(starts_.empty() ? x_.count() : starts_.size() - 1),
       penalty_(penalty),
+      way_at_(violation_.size()),
+      S_before_(n_ * k_),
       per_column_(x_.entries() * k_ / std::max<std::size_t>(1, x_.count()) + 1) {}
 
 Standing NewtonSolver::start(std::span<const double> W, std::span<const double> b, double alpha) {
@@ -47,12 +49,21 @@ Standing NewtonSolver::start(std::span<const double> W, std::span<const double> 
   if (known)  // what steps have left of rounding is gone from the margins; the rest is as before
     known_ = true;
   else
-    settle();
-  return {value_, measure(alpha), 0, 0};
+    settle(true);
+  return look(alpha);
+}
+
+// Loss and violation at W.
+Standing NewtonSolver::look(double alpha) {
+  refresh(alpha);
+  Standing now;
+  now.loss = value_, now.violation = measure(alpha), now.products = products_;
+  products_ = 0;
+  return now;
 }
 
 Standing NewtonSolver::round(double alpha, double share, std::size_t max_epochs) {
-  Standing now{value_, measure(alpha), 0, 0};
+  Standing now = look(alpha);
   known_ = false;
   choose();
   now.working = working_.size(), now.growing = growing_;
@@ -61,18 +72,48 @@ Standing NewtonSolver::round(double alpha, double share, std::size_t max_epochs)
   std::fill(step_b_.begin(), step_b_.end(), 0.0);
   now.epochs = descend(alpha, share * now.violation, now.violation, max_epochs);
   now.step = line_search(alpha);
-  settle();
-  now.loss = value_;
-  now.violation = measure(alpha);
+  settle(false);
+  const Standing then = look(alpha);
+  now.loss = then.loss, now.violation = then.violation, now.products += then.products;
   return now;
 }
 
-// The exact intercept, then loss, slopes and gradient at W.
-void NewtonSolver::settle() {
+// The exact intercept, then loss and slopes at W; the gradient of all blocks, or later of those that need it.
+void NewtonSolver::settle(bool all) {
   if (fit_intercept_) b_ = loss_.best_intercept(Z_.data(), b_.data()).b;
+  S_.swap(S_before_);
   value_ = loss_.slopes(Z_.data(), b_.data(), S_.data());
-  product(x_, S_, k_, G_, threads_);
+  double moved = 0;
+  for (std::size_t i = 0, q = 0; i < n_; ++i) {
+    double sum = 0;
+    for (std::size_t r = 0; r < k_; ++r, ++q) sum += (S_[q] - S_before_[q]) * (S_[q] - S_before_[q]);
+    moved += sum / loss_.weights()[i];
+  }
+  way_ += std::sqrt(moved);
+  if (all || !std::isfinite(way_)) {
+    if (!std::isfinite(way_)) way_ = 0;
+    product(x_, S_, k_, G_, threads_);
+    way_at_.assign(way_at_.size(), way_);
+    products_ += x_.count();
+  }
   known_ = true;
+}
+
+// Makes the gradient exact where it may matter at this strength.
+void NewtonSolver::refresh(double alpha) {
+  due_.clear();
+  find_due(alpha);
+  const std::size_t grain = std::max<std::size_t>(1, 16384 / per_column_);
+  in_parts(due_.size(), grain, due_.size() * per_column_ < (1 << 17) ? 1 : threads_,
+           [&](std::size_t begin, std::size_t end) {
+             for (std::size_t c = begin; c < end; ++c) {
+               for (std::size_t m = 0; m < size(due_[c]); ++m) {
+                 const std::size_t j = feature(due_[c], m);
+                 x_.gather(j, S_.data(), k_, &G_[j * k_]);
+               }
+             }
+           });
+  for (const std::size_t b : due_) way_at_[b] = way_, products_ += size(b);
 }
 
 bool NewtonSolver::is_zero(std::size_t b) const {

@@ -33,6 +33,13 @@ class NewtonSolver : public CoordinateSolver {
 
   // How far every block is from its optimum, into violation_; the largest.
   virtual double measure(double alpha) = 0;
+  // Adds to due_ the blocks whose gradient must be exact: those with weights, and those that may want one.
+  virtual void find_due(double alpha) = 0;
+  // At least the largest singular value of a block's columns, row i times √p_i.
+  virtual double reach(std::size_t b) = 0;
+  // How far the gradient of a block may be from what G_ says: slopes that went a way move it by at most its reach
+  // times that (Cauchy-Schwarz).
+  double slack(std::size_t b) { return way_ > way_at_[b] ? (1 + 1e-6) * reach(b) * (way_ - way_at_[b]) : 0.0; }
   void choose();
   // The numbers of the working set, into old_ and new_.
   void lay_out();
@@ -50,6 +57,7 @@ class NewtonSolver : public CoordinateSolver {
   double weight(std::size_t b) const { return a_.empty() ? 1.0 : a_[b]; }
   // A column was visited: may throw Stopped, so W_ and Z_ belong together where it is called.
   void visited() const { pace_.did(per_column_); }
+  bool is_zero(std::size_t b) const;
 
   Lines x_;
   unsigned threads_;
@@ -63,19 +71,25 @@ class NewtonSolver : public CoordinateSolver {
   std::vector<double> b_, step_b_;  // k: the intercept, and how the step moves it
   std::vector<double> W_, G_;       // d × k
   std::vector<double> Z_, S_, h_;   // n × k: margins, slopes, curvatures
+  std::vector<std::size_t> due_;    // blocks
   Hessians H_;
   std::vector<double> violation_;               // one per block
   std::vector<std::size_t> working_, offsets_;  // blocks, and where each begins in new_
   std::vector<double> old_, new_;               // W and W + D on the working set
 
  private:
-  bool is_zero(std::size_t b) const;
-  void settle();
+  void settle(bool all);
+  void refresh(double alpha);
+  Standing look(double alpha);
   double line_search(double alpha);
   void trust(double share, double kept);
 
   const BlockPenalty& penalty_;
-  bool known_ = false;  // loss, slopes and gradient are those at W
+  bool known_ = false;          // loss, slopes and gradient are those at W
+  double way_ = 0;              // how far the slopes have gone, in √(Σ ΔS²/p)
+  std::vector<double> way_at_;  // one per block: where its gradient was computed
+  std::vector<double> S_before_;
+  std::size_t products_ = 0;
   std::vector<std::size_t> candidates_;
   mutable StopWatch pace_;
   std::size_t per_column_;  // entries, on average

@@ -112,6 +112,7 @@ void bind_batch(nb::module_& m) {
       .def_ro("loss", &Standing::loss)
       .def_ro("violation", &Standing::violation)
       .def_ro("epochs", &Standing::epochs)
+      .def_ro("products", &Standing::products)
       .def_ro("working", &Standing::working)
       .def_ro("step", &Standing::step)
       .def_ro("growing", &Standing::growing);

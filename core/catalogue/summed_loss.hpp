@@ -38,8 +38,7 @@ struct Hessians {
   }
   // V_i += x_i H_i δ over a line
   void add(const Lines& lines, std::size_t line, const double* delta, double* V) const {
-    if (k == 1 && !coupled)
-      return lines.each(line, [=, h = h, by = *delta](std::size_t i, double x) { V[i] += x * h[i] * by; });
+    if (k == 1 && !coupled) return lines.add_products(line, h, *delta, V);
     lines.each(line, [=, H = *this](std::size_t i, double x) {
       if (x != 0) H.add(i, x, delta, V);
     });

@@ -6,10 +6,10 @@ namespace gossamer {
 
 namespace {
 
-constexpr double prior_slopes = 0.5;       // β
+constexpr double prior_slopes = 0.1;       // β
 constexpr double shared_slopes = 1.0 / 7;  // of Σ s² over outputs that share S, so that η and λ are those of one output
 constexpr double caution = 10;             // Σ (s f)² that corrections start with
-constexpr double least_damping = 0.1, largest_bin = 4;
+constexpr double least_damping = 0.1, largest_bin = 8;
 constexpr double largest_taken = 1e14;    // slope in its unit: the sum of squares is a float
 constexpr double largest_target = 1e150;  // its square is finite
 

@@ -23,7 +23,8 @@ class Gauge {
  public:
   static constexpr double full_cut = 8000;  // examples
   static constexpr std::size_t bins = 4;    // of features, by the number of examples that had them
-  static std::size_t bin_of(float n) { return n < 16 ? (n < 4 ? 0 : 1) : (n < 64 ? 2 : 3); }
+  static constexpr float bin_ends[] = {4, 32, 256};
+  static std::size_t bin_of(float n) { return (n >= bin_ends[0]) + (n >= bin_ends[1]) + (n >= bin_ends[2]); }
 
   Gauge(const Setup& setup, const StepFreeSettings& settings, bool shared, bool corrects);
 

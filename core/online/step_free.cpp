@@ -114,9 +114,9 @@ class StepFreeL1 final : public Looped<StepFreeL1, Rule> {
     return {all(slope),           all(gauge_.prior(0)), all(gauge_.noise()),
             all(gauge_.level(0)), all(gauge_.cut()),    gauge_.dither()};
   }
-  // Σ −û x̃ of all features; of those that are not cut, and that at least 4, 16, 64 examples had; and Σ x̃²/D.
+  // Σ −û x̃ of all features; of those that are not cut, and that at least 4, 32, 256 examples had; and Σ x̃²/D.
   struct Sums {
-    Oct all = {}, kept = {}, four = {}, sixteen = {}, sixty_four = {}, sizes = {};
+    Oct all = {}, kept = {}, some = {}, more = {}, most = {}, sizes = {};
   };
   std::int32_t spare() const { return static_cast<std::int32_t>(features_); }
   [[gnu::always_inline]] Oct level(Oct level, const std::int32_t* j) const {
@@ -135,9 +135,9 @@ class StepFreeL1 final : public Looped<StepFreeL1, Rule> {
                           GOSSAMER_INLINE { look_eight<with_sizes>(j, x, there, &kept_[n], now, sums); };
     each_centred_eight(row, means_, spare(), look);
     each_eight(row, means_.size(), spare(), look);
-    const double kept = total(sums.kept), four = total(sums.four), sixteen = total(sums.sixteen);
-    sums_[4] = total(sums.all), sums_[3] = total(sums.sixty_four);
-    sums_[2] = sixteen - sums_[3], sums_[1] = four - sixteen, sums_[0] = kept - four;
+    const double kept = total(sums.kept), some = total(sums.some), more = total(sums.more);
+    sums_[4] = total(sums.all), sums_[3] = total(sums.most);
+    sums_[2] = more - sums_[3], sums_[1] = some - more, sums_[0] = kept - some;
     if (with_sizes) size_ = total(sums.sizes);
   }
   template <bool with_sizes>
@@ -151,9 +151,9 @@ class StepFreeL1 final : public Looped<StepFreeL1, Rule> {
     sums.all += f;
     const Oct uncut = select(absolute(excess) > now.cut, f);
     sums.kept += uncut;
-    sums.four += select(at.b >= 4, uncut);
-    sums.sixteen += select(at.b >= 16, uncut);
-    sums.sixty_four += select(at.b >= 64, uncut);
+    sums.some += select(at.b >= Gauge::bin_ends[0], uncut);
+    sums.more += select(at.b >= Gauge::bin_ends[1], uncut);
+    sums.most += select(at.b >= Gauge::bin_ends[2], uncut);
     if (with_sizes) sums.sizes += x * by;
   }
   template <bool centred>
@@ -166,12 +166,9 @@ class StepFreeL1 final : public Looped<StepFreeL1, Rule> {
     squares += x * x;
     const Oct old = at.c;
     at.c = grown(old, v * v, now.dither);
-    if constexpr (centred) {
-      const Oct least = spread_eight(least_divisor), d = larger(root(old + now.prior), least);
-      const Oct gained = larger(root(at.c + now.prior), least) - d;
-      at.d += gained * soft(at.d, now.noise * d + level(now.level, j)) / d;
-    }
-    at.d += v;
+    const Oct least = spread_eight(least_divisor), d = larger(root(old + now.prior), least);
+    const Oct gained = larger(root(at.c + now.prior), least) - d;
+    at.d += gained * soft(at.d, now.noise * d + level(now.level, j)) / d + v;
     store_records(&slots_[0], j, at);
   }
 };

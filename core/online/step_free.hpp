@@ -12,12 +12,12 @@
 //
 // The threshold λ D_j is the enhanced ℓ1 norm of RDA (Xiao 2009, Eq. 10) in units of the noise of each feature: what is
 // no larger than its noise has no weight. A penalty on blocks of outputs keeps or drops them whole, so there soft is on
-// the norm of the block, with the noise of the norm. Features of tables and arrays that have a value in every example
-// are centred, and then Z_j also gains −(D_j' − D_j) û_j, so that the weights are the centre of the next step (McMahan
-// 2011); sparse ones do without, as text and clicks are learned better so. The penalty is on q_j w_j.
+// the norm of the block, with the noise of the norm. As D_j grows to D_j', Z_j also gains −(D_j' − D_j) û_j, so that
+// the weights are the centre of the next step (McMahan 2011). Features of tables and arrays that have a value in every
+// example are centred. The penalty is on q_j w_j.
 //
 // Labels: the slopes are taken at z, with a ≤ 1 that shortens all steps where labels are noisy. The weights that are
-// read are also multiplied by c_n, one of four numbers for features seen fewer than 4, 16, 64 times, or more: steps
+// read are also multiplied by c_n, one of four numbers for features seen fewer than 4, 32, 256 times, or more: steps
 // that are right for the common features are too short for the rare ones. a and c follow the losses, a row at a time.
 //
 // Numbers: if slopes are not bounded, the step is implicit, s = ℓ'(z − κ s), with κ what the scores of the example move

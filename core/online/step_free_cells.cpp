@@ -135,7 +135,8 @@ class StepFreeCells : public Rule {
     const auto look = [&](const std::int32_t* j, Oct x, OctBits there, std::size_t n) GOSSAMER_INLINE {
       const Pairs at = load_pairs(&units_[0], j);
       store_eight(&before_[n], pick(there, Units{at.a, at.b}.before(x), load_eight(&before_[n])));
-      const OctBits bins = -((at.b >= 4) + (at.b >= 16) + (at.b >= 64));
+      const OctBits bins =
+          -((at.b >= Gauge::bin_ends[0]) + (at.b >= Gauge::bin_ends[1]) + (at.b >= Gauge::bin_ends[2]));
       std::memcpy(&bin_of_[n], &bins, sizeof bins);
     };
     std::fill_n(before_.begin(), row.size(), 0.0f);
@@ -230,16 +231,21 @@ class StepFreeLanes final : public Looped<StepFreeLanes, StepFreeCells> {
       slopes_[c] = static_cast<float>(slope[c]), taken_[c] = gauge_.taken(c);
     }
     const float dither = gauge_.dither();
+    const bool weighted = !weights_.empty();
     for (std::size_t first = 0; first < first_sum_; first += 8) {
       const Oct s = load_eight(&slopes_[first]), taken = load_eight(&taken_[first]);
-      for (std::size_t n = 0; n < means_.size(); ++n) hold(row[n], first, taken * (after_[n] * after_[n]));
+      const Oct prior = load_eight(&priors_[first]), level = load_eight(&levels_[first]);
+      const Oct noise = spread_eight(noise_), least = spread_eight(least_divisor);
       float* slots = slot(0) + first;
       const float* after = after_.data();
       const std::int32_t* index = row.index.data();
       for (std::size_t n = 0, size = row.size(), gap = first_sum_, stride = stride_; n < size; ++n) {
         float *at = slots + static_cast<std::size_t>(index[n]) * stride, x = after[n];
-        store_eight(at, grown(load_eight(at), taken * (x * x), dither));
-        store_eight(at + gap, load_eight(at + gap) + s * x);
+        const Oct old = load_eight(at), now = grown(old, taken * (x * x), dither), z = load_eight(at + gap);
+        const Oct d = larger(root(old + prior), least), gained = larger(root(now + prior), least) - d;
+        const Oct threshold = noise * d + (weighted ? level * weight(row[n]) : level);
+        store_eight(at, now);
+        store_eight(at + gap, z + (gained * soft(z, threshold) / d + s * x));
       }
     }
     return squares;
@@ -262,14 +268,6 @@ class StepFreeLanes final : public Looped<StepFreeLanes, StepFreeCells> {
   std::size_t room(std::size_t count) const override { return eights(count); }
 
   float weight(std::size_t j) const { return weights_.empty() ? 1.0f : static_cast<float>(weights_[j]); }
-  // The weights of a centred feature are the centre of the next step; S is about to gain this.
-  [[gnu::always_inline]] void hold(std::size_t j, std::size_t first, Oct gain) {
-    float *at = slot(j) + first, *sums = at + first_sum_;
-    const Oct prior = load_eight(&priors_[first]), level = load_eight(&levels_[first]) * weight(j);
-    const Oct least = spread_eight(least_divisor), d = larger(root(load_eight(at) + prior), least);
-    const Oct gained = larger(root(load_eight(at) + gain + prior), least) - d, z = load_eight(sums);
-    store_eight(sums, z + gained * soft(z, noise_ * d + level) / d);
-  }
 };
 
 // Cells whose outputs share an S in each lane, eight outputs at a time. (One output at a time, dense rows of ten
@@ -281,7 +279,7 @@ class StepFreeRows : public Looped<P, StepFreeCells> {
   [[gnu::always_inline]] double move(const RowOf<T>& row, const double* slope) {
     const double squares = this->move_units(row);
     std::copy_n(slope, gauge_.cells, slopes_.begin());
-    const std::size_t width = gauge_.width, size = row.size(), centred = this->means_.size(), stride = this->stride_;
+    const std::size_t width = gauge_.width, size = row.size(), stride = this->stride_;
     for (std::size_t i = 0; i < gauge_.blocks; ++i) {
       grow(row.index, i);
       for (std::size_t p = 0; p < width; p += 8) {
@@ -294,9 +292,7 @@ class StepFreeRows : public Looped<P, StepFreeCells> {
         for (std::size_t n = 0; n < size; ++n) {
           float* at = sums + static_cast<std::size_t>(index[n]) * stride;
           const Oct z = load_eight(at);
-          Oct next = z;
-          if (n < centred) next += gain(n, z);
-          store_eight(at, pick(ours, next + s * after[n], z));
+          store_eight(at, pick(ours, z + gain(n, z) + s * after[n], z));
         }
       }
     }

@@ -188,7 +188,7 @@ bool compact(Scan scan, std::size_t year_digits, bool with_hour, Moment& out) {
 }
 
 bool since(std::string_view cell, std::int64_t unit, Moment& out) {
-  std::int64_t n;
+  std::int64_t n = 0;
   const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), n);
   const std::string_view rest = cell.substr(static_cast<std::size_t>(stop - cell.data()));
   const bool fraction = rest.starts_with('.') && rest.find_first_not_of("0123456789", 1) == std::string_view::npos;

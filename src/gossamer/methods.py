@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 METHODS = Registry("method", ("make", "steps"))
-CUT = 1.0  # of the rule without a step: what sums of gradients must exceed their threshold by, where sparsest
+CUT = 1.5  # of the rule without a step: what sums of gradients must exceed their threshold by, where sparsest
 
 
 class Method(Settings):
@@ -256,9 +256,9 @@ class StepFree(Method):
     Parameters
     ----------
     rate : float, optional
-        η; 1.5 for labels; for numbers 0.25 if features are centred and 0.5 otherwise.
+        η; 1 for labels, 0.25 for numbers.
     noise : float, optional
-        λ ≥ 0; 1 for labels, 0 for numbers.
+        λ ≥ 0; 0 for numbers, 0.8 for labels, 1 for labels with `select="sparsest"`.
 
     References
     ----------
@@ -301,8 +301,9 @@ class StepFree(Method):
 
     def compiled(self, setup: Setup) -> Any:
         labels = setup.target == "labels"
-        rate = self.rate or (1.5 if labels else 0.25 if setup.centred else 0.5)
-        noise = self.noise if self.noise is not None else 1.0 if labels else 0.0
+        rate = self.rate or (1.0 if labels else 0.25)
+        usual = 0.0 if not labels else 1.0 if setup.sparsest else 0.8
+        noise = usual if self.noise is None else self.noise
         return _core.StepFree(float(rate), float(noise))
 
 

@@ -115,6 +115,8 @@ def sparse_matrix(X: Any, name: str, formats: tuple[str, ...] = ("csr",)) -> Any
     """
     if X.ndim != 2:
         raise ValueError(f"{name} must be a matrix; it is {shape_words(X.shape)}.")
+    if X.dtype.kind == "c":
+        raise ValueError(f"{name} must hold real numbers; its dtype is {X.dtype}.")
     if X.format not in ("csr", "csc"):
         _check_before_conversion(X, name)
         X = (

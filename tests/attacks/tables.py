@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from attacks import commands, files, frames, matrices, processes, states, texts
+from attacks import commands, files, frames, matrices, passes, processes, states, texts
 
-ROWS = [*matrices.ROWS, *states.ROWS, *files.ROWS, *texts.ROWS, *commands.ROWS, *frames.ROWS, *processes.ROWS]
+ROWS = [
+    *matrices.ROWS,
+    *states.ROWS,
+    *files.ROWS,
+    *texts.ROWS,
+    *commands.ROWS,
+    *frames.ROWS,
+    *passes.ROWS,
+    *processes.ROWS,
+]

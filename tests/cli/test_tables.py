@@ -185,8 +185,40 @@ TRAIN = {  # the table, options, exit code, and what must be said
     "an index without a name": (table(",x,y", unnamed), "", 0, ["ignore", "all different", "x       number"]),
     "more cells than names": (
         PRICES.replace("\n", ",\n").replace(",\n", "\n", 1), "--target price", 1,
-        ["the first row has 4 cells", "names 3 columns (area, city, price)", "--delimiter"],
+        ["the first row has 4 cells", "names 3 columns (area, city, price)", "The rows end with a delimiter"],
     ),
+    "two cells more than names": (
+        PRICES.replace("\n", ",a,b\n").replace(",a,b\n", "\n", 1), "--target price", 1,
+        ["the first row has 5 cells", "names 3 columns (area, city, price)", "--delimiter"],
+    ),
+    "dates in two readings": (
+        table("day,sales", lambda draw, i: (f"{i % 9 + 1:02}/{i % 7 + 1:02}/2024", i % 9 + 0.5)), "--target sales", 0,
+        ["day     date", "dates, day or month first", "read as day first", "write them as 2024-12-31"],
+    ),
+    "dates in one reading": (
+        table("day,sales", lambda draw, i: (f"{i % 9 + 1}/{i % 27 + 1}/2024", i % 9 + 0.5)), "--target sales", 0,
+        ["day     date", "looks like dates"],
+    ),
+    "a target of texts": (
+        table("review,verdict", review), "--target review", 2,
+        ["'review' holds 400 different words in 400 rows: that is no class", "another column by --target"],
+    ),
+    "names of rows, as R writes them": (
+        "\n".join(f"{i},{line}" if i else line for i, line in enumerate(PRICES.splitlines())), "--target price", 1,
+        ["the first row has 4 cells", "add a name such as id to the first line"],
+    ),
+    "a title": (
+        "# Flats 2024\n" + PRICES, "--target price", 1,
+        ["the first row has 3 cells, but the first line names 1 column (# Flats 2024)", "If it is a title"],
+    ),
+    "a delimiter for spreadsheets": (
+        "sep=;\n" + PRICES.replace(",", ";"), "--target price", 1, ["(sep=, )", "remove it (tail -n +2)"],
+    ),
+    "zeros, then amounts": (
+        "x,claim\n" + "".join(f"{i % 7},0.00\n" for i in range(1100)) + "3,99.5\n" * 50, "--target claim", 1,
+        ["one value: 0.00 100%", "numbers such as 99.5, which is regression: --loss squared"],
+    ),
+    "one row": ("x,y\n1,170\n", "", 1, ["2 columns, 1 row\n", "If other rows have others, name all of them"]),
     "no names": (
         PRICES.split("\n", 1)[1].replace("Rome", "1").replace("Oslo", "2").replace("Lyon", "3"), "--target price", 1,
         ["no column 'price'", "The first line holds numbers; if it is data: --no-header"],
@@ -288,6 +320,13 @@ def test_the_table_fits_the_terminal(tmp_path, monkeypatch, capsys, width):
         assert cli.main(["look", "data.csv", *TRAIN[name][1].split()]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert max(len(line) for line in lines if line.startswith("  ")) <= width
+
+
+def test_a_table_without_an_ending(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prices").write_text(PRICES)
+    assert cli.main(["look", "prices", "--target", "price"]) == 0
+    assert "city    category" in capsys.readouterr().out
 
 
 def test_units_do_not_matter(tmp_path, monkeypatch):

@@ -1,6 +1,11 @@
 """Paths and cross-validation over partitions: the objectives of the plain functions, at the same strengths."""
 
+import re
+import shutil
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import dask.array as da
@@ -9,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from dask.distributed import Client, LocalCluster, Security
 
 import dask
 import gossamer as gs
@@ -147,3 +153,31 @@ def test_plain_tcp_to_another_machine_is_warned_of(address, warned):
         warnings.simplefilter("always")
         warn_if_open(client)
     assert bool(caught) == warned
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
+def test_a_cluster_with_tls(tmp_path):
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "certificate.pem")
+    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout {key} -out {certificate}"
+    subprocess.run(command.split(), check=True, capture_output=True)
+    security = Security(
+        tls_ca_file=certificate, tls_client_cert=certificate, tls_client_key=key, tls_scheduler_cert=certificate,
+        tls_scheduler_key=key, tls_worker_cert=certificate, tls_worker_key=key, require_encryption=True,
+    )  # fmt: skip
+    settings = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with (
+        LocalCluster(security=security, protocol="tls://", host="127.0.0.1", **settings) as cluster,
+        Client(cluster.scheduler_address, security=security) as client,
+    ):
+        assert cluster.scheduler_address.startswith("tls://")
+        there = gd.BatchClassifier(alpha=0.01, client=client).fit(blocks(X, LABELS))
+    here = gd.BatchClassifier(alpha=0.01, client="local").fit(blocks(X, LABELS))
+    assert there.coef_.tobytes() == here.coef_.tobytes()
+
+
+def test_the_example():
+    path = Path(__file__).parents[2] / "examples" / "cluster.py"
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "duality gap" in done.stdout
+    assert re.search(r"accuracy on new rows: batch 0\.9\d+, online 0\.9\d+", done.stdout), done.stdout

@@ -50,6 +50,8 @@ SETTINGS = [
     (gs.OnlineClassifier, "eta0", ["method=gossamer.AdaGrad(step=0.1)"]),
     (gs.OnlineClassifier, "learning_rate", ["method=gossamer.AdaGrad(step=0.1)"]),
     (gs.OnlineRegressor, "power_t", ["method=gossamer.AdaGrad(step=0.1)"]),
+    (gs.BatchClassifier, "learning_rate", ["no step to choose"]),
+    (gs.BoostingRegressor, "learning_rate", ["no step to choose"]),
     (gs.OnlineClassifier, "l1_ratio", ["penalty=gossamer.ElasticNet(l1_ratio=0.5)"]),
     (gs.OnlineRegressor, "epsilon", ["loss=gossamer.Huber"]),
     (gs.BatchClassifier, "random_state", ["chance"]),
@@ -254,3 +256,9 @@ def test_errors_of_python_name_options_of_python(tmp_path):
         message = said(call)
         assert wanted in message
         assert "--" not in message
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+@pytest.mark.parametrize("data", [X, FRAME])
+def test_weights_by_the_name_of_a_column(kind, data):
+    assert "named by weight='dose'" in said(lambda: kind().fit(data, Y, sample_weight="dose"))

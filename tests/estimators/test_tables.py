@@ -81,6 +81,16 @@ def predictions(estimator, data):
     return estimator.predict(data)
 
 
+class Streamed:
+    """A table that speaks the Arrow stream protocol, and nothing else."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory):
     """Return functions that make the table in each form; some can be read only once."""
@@ -91,6 +101,8 @@ def forms(tmp_path_factory):
     made = {
         "pandas": lambda: TABLE,
         "polars": lambda: pl.from_arrow(table),
+        "polars, lazy": lambda: pl.from_arrow(table).lazy(),
+        "stream": lambda: Streamed(table.to_reader(max_chunksize=77)),
         "arrow": lambda: table,
         "csv": lambda: folder / "table.csv",
         "parquet": lambda: str(folder / "table.parquet"),
@@ -102,10 +114,13 @@ def forms(tmp_path_factory):
     connection = duckdb.connect()
     connection.register("flats", table)
     made["duckdb"] = lambda: connection.sql("select * from flats")
+    made["duckdb, executed"] = lambda: duckdb.connect().register("flats", table).execute("select * from flats")
     return made
 
 
-ONCE = ("arrow reader", "arrow scanner")  # forms that cannot be read twice
+pytestmark = pytest.mark.filterwarnings("ignore:Arrow output on a DB-API result")  # DuckDB knows a quicker way
+
+ONCE = ("arrow reader", "arrow scanner", "stream", "duckdb, executed")  # forms that cannot be read twice
 
 
 @pytest.mark.parametrize("case", ALL, ids=", ".join)
@@ -167,8 +182,9 @@ def test_how_it_was_read_is_remembered(case, tmp_path, forms):
     if "stumps" not in case[1]:
         gs.save(estimator, tmp_path / "model.gsm")
         model = gs.load(tmp_path / "model.gsm")
+        close = {"rtol": 1e-12, "atol": 1e-13} if "boosting" in case[1] else {"rtol": 0, "atol": 0}  # other sums
         for make in forms.values():
-            assert_allclose(predictions_of(model, make()), predictions(estimator, TABLE), rtol=1e-12, atol=1e-13)
+            assert_allclose(predictions_of(model, make()), predictions(estimator, TABLE), **close)
 
 
 def predictions_of(model, data):
@@ -247,6 +263,45 @@ def test_names_of_features():
     assert batch.n_features_in_ == len(batch.feature_names_in_) == batch.coef_.shape[0]
     stumps = gs.BoostingRegressor(features="stumps", max_rounds=20).fit(TABLE, target="price", ignore=["dear"])
     assert "city=Oslo > 0.5" in stumps.nonzero_features_
+
+
+def test_numbers_that_are_not_understood_are_told():
+    odd = TABLE.assign(size=[f"{x:.0f} %" for x in TABLE.rooms])
+    for kind in (gs.OnlineRegressor, gs.BatchRegressor, gs.BoostingRegressor):
+        with pytest.warns(UserWarning, match=r"column 'size' holds numbers written like '\d %'.*as in 1234\.5") as told:
+            model = kind(alpha=1e-3).fit(odd, target="price", ignore=["dear"])
+        assert len(told) == 1
+    with pytest.warns(UserWarning, match="column 'size'"):
+        gs.OnlineRegressor().fit(odd.drop(columns=["price", "dear"]), odd.price)
+    model.predict(odd)  # says nothing
+    dated = TABLE.assign(city=[f"{i % 9 + 1:02}/{i % 7 + 1:02}/2024" for i in range(N)])
+    with pytest.warns(UserWarning, match="column 'city' holds dates of which the day or the month may come first"):
+        gs.OnlineRegressor().fit(dated, target="price", ignore=["dear"])
+
+
+def test_what_is_no_table_is_named(tmp_path):
+    model = gs.OnlineRegressor().fit(TABLE, target="price", ignore=["dear"])
+    with pytest.raises(ValueError, match=r"It learned from a table, and X has no names: .* columns size, rooms, city"):
+        model.predict(np.ones((2, 3)))
+    for data in ({"size": [1.0]}, [{"size": 1.0}]):
+        with pytest.raises(TypeError, match=r"dicts?; .*pandas\.DataFrame\(X\)"):
+            gs.OnlineRegressor().fit(data, target="size")
+    with pytest.raises(FileNotFoundError, match="is an address"):
+        model.predict("https://example.org/flats.csv")
+    for name, text, word in FOREIGN:
+        (tmp_path / name).write_bytes(text)
+        with pytest.raises(ValueError, match=f"{name}: this is {word}"):
+            gs.OnlineRegressor().fit(tmp_path / name, target="price")
+
+
+FOREIGN = [
+    ("flats.xlsx", b"PK\x03\x04\x14\x00\x06\x00", "a spreadsheet"),
+    ("flats.csv", b"PK\x03\x04\x14\x00\x06\x00\n,,", "a spreadsheet"),
+    ("flats.json", b'[{"size": 1}]', "JSON"),
+    ("flats.ndjson", b'{"size": 1, "price": 2}\n', "JSON"),
+    ("page.csv", b"<!DOCTYPE html>\n<html></html>\n", "a web page"),
+    ("flats.db", b"SQLite format 3\x00", "a database of SQLite"),
+]
 
 
 # Online

@@ -70,16 +70,50 @@ def test_names_are_asked_while_a_thread_reads(tmp_path):
         assert all(source.name(j) for j in block.index[:5].tolist())
 
 
-@pytest.mark.parametrize("method", [gs.AdaGrad(), gs.Fobos(), gs.RDA()], ids=str)
-def test_lanes(method):
-    one, many = (gs.OnlineClassifierCV(method=method, n_jobs=n, random_state=0).fit(X, TWO) for n in (1, 4))
+@pytest.mark.parametrize("packed", [False, True])
+def test_tables(tmp_path, packed):
+    """Words, dates, numbers with gaps, products: encoded by a thread while others read the same file."""
+    path = tmp_path / f"a.csv{'.gz' * packed}"
+    rows = [
+        f"2024-01-{1 + i % 28:02d},c{i % 40},word{i % 7} and word{i % 11},{'' if i % 5 == 0 else i / 7},{TWO[i]}\n"
+        for i in range(1500)
+    ]
+    data = ("day,city,say,x,y\n" + "".join(rows)).encode()
+    path.write_bytes(gzip.compress(data) if packed else data)
+
+    def learned():
+        roles = {"say": "text", "day": "date", "city": "category"}
+        model = gs.OnlineClassifier().fit(path, roles=roles, interactions=[("city", "say")], ngrams=2, block=3000)
+        return model.coef_.tobytes()
+
+    assert len(set(at_once(learned, 2))) == 1
+
+
+@pytest.mark.parametrize("data", [X, X.toarray()], ids=["sparse", "dense"])
+@pytest.mark.parametrize("method", [gs.StepFree(), gs.AdaGrad(), gs.Fobos(), gs.RDA()], ids=str)
+def test_lanes(method, data):
+    one, many = (gs.OnlineClassifierCV(method=method, n_jobs=n, random_state=0).fit(data, TWO) for n in (1, 4))
     np.testing.assert_array_equal(one.coef_, many.coef_)
 
 
+@pytest.mark.parametrize("data", [X, X.toarray()], ids=["sparse", "dense"])
+def test_batches_of_rows(data):
+    settings = {"method": gs.Fobos(0.5), "batch_size": 1000, "random_state": 0}
+    one, many = (gs.OnlineClassifierCV(n_jobs=n, **settings).fit(data, TWO) for n in (1, 4))
+    np.testing.assert_array_equal(one.coef_, many.coef_)
+
+
+@pytest.mark.parametrize("data", [X[:400], X[:400, :40].toarray()], ids=["sparse", "dense"])
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two classes", "three"])
-def test_batch(y):
-    one, many = (gs.BatchClassifierCV(alphas=4, n_jobs=n).fit(X[:400], y[:400]) for n in (1, 4))
+def test_batch(y, data):
+    one, many = (gs.BatchClassifierCV(alphas=4, n_jobs=n).fit(data, y[:400]) for n in (1, 4))
     np.testing.assert_array_equal(one.coef_, many.coef_)
+
+
+def test_exact_fits_of_sources():
+    want = gs.BatchClassifier(alpha=0.01).fit_source((X, TWO)).coef_
+    for got in at_once(lambda: gs.BatchClassifier(alpha=0.01).fit_source((X, TWO)).coef_, 2, 2):
+        np.testing.assert_array_equal(got, want)
 
 
 def test_boosting():

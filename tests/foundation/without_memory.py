@@ -40,6 +40,14 @@ def read(path):
     return sum(len(b) for b in blocks), sum(float(b.value.sum()) for b in blocks)
 
 
+def learned(path):
+    """Return a model of words, dates, gaps and pairs."""
+    lines = [f"2024-01-{1 + i % 28:02d},c{i % 9},a{i % 7} b{i % 5},{i % 3 or ''},{i % 2}\n" for i in range(300)]
+    path.write_text("day,city,say,x,y\n" + "".join(lines))
+    roles = {"say": "text", "day": "date", "city": "category"}
+    return gs.OnlineClassifier().fit(path, roles=roles, interactions=[("city", "say")], ngrams=2, block=2000, bits=10)
+
+
 def works(folder):
     """Return what is done, by name."""
     done = {f"read {name}": (lambda p=Path(folder, name): read(p)) for name in texts(folder)}
@@ -48,6 +56,12 @@ def works(folder):
         "lanes, fobos": lambda: (
             gs.OnlineClassifierCV(method="fobos", n_jobs=4, random_state=0).fit(X, TWO).coef_.tolist()
         ),
+        "lanes, dense": lambda: gs.OnlineClassifierCV(n_jobs=4, random_state=0).fit(X.toarray(), TWO).coef_.tolist(),
+        "batches": lambda: (
+            gs.OnlineClassifier(method=gs.Fobos(0.5), batch_size=2000, random_state=0).fit(X, TWO).coef_.tolist()
+        ),
+        "words": lambda: learned(Path(folder, "b.csv")).coef_.tolist(),
+        "batch, in passes": lambda: gs.BatchClassifier(alpha=0.05).fit_source((X, TWO)).coef_.tolist(),
         "batch": lambda: gs.BatchClassifierCV(alphas=3, cv=2, n_jobs=4).fit(X, TWO).coef_.tolist(),
         "batch, fista": lambda: gs.BatchRegressor(alpha=0.1, solver="fista").fit(X, REAL).coef_.tolist(),
         "batch, three classes": lambda: gs.BatchClassifier(alpha=0.05).fit(X, THREE).coef_.tolist(),

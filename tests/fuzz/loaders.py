@@ -95,6 +95,9 @@ PROBLEMS: dict[str, tuple[str, dict[str, Any]]] = {
         {"method": gs.StepFree(), "penalty": gs.L1(), "center": "auto", "loss": gs.Squared()} | THREE,
     ),
     "step free path": ("svm", {"method": gs.StepFree(), "penalty": gs.L1(), "features": 5} | THREE),
+    "groups of columns": ("csv", {"method": gs.Fobos(0.5), "penalty": gs.GroupL2(groups="columns")}),
+    "groups by name": ("csv", {"method": gs.RDA(1.0), "penalty": gs.GroupL2(groups={"first": ["x"]})}),
+    "batches": ("svm", {"method": gs.Fobos(0.5), "penalty": gs.L1(), "features": 5, "batch_size": 4}),
     "path": ("svm", {"method": gs.AdaGrad(), "penalty": gs.L1(), "strategy": ManyStrengths(3), "features": 5}),
 }
 TEXTS = {

@@ -146,6 +146,22 @@ def test_many_classes(engine):
     assert [[row[f"prediction_{c}"] for c in range(k)] for row in got] == expected.tolist()
 
 
+@over_engines
+def test_offsets_are_added_or_refused(tmp_path, engine):
+    """A model that read a column of offsets adds it, where the export has a place for it."""
+    path, frame = tmp_path / "a.csv", FRAME.assign(label=PARTS > 0).rename(columns={"w": "far"})
+    frame["label"] = frame["label"].astype(int)
+    frame.to_csv(path, index=False)
+    model = gs.OnlineClassifier(**SETTINGS).fit(path, target="label", offset="far")
+    rows, made = answers(engine, exports.to_sql(gs.Model.of(model)), {"data": frame}), gs.Model.of(model)
+    (score,) = (name for name in rows[0] if name.startswith("score_"))
+    assert_allclose([row[score] for row in rows], model.decision_function(path), rtol=1e-9)
+    for export in (exports.to_c, exports.to_onnx, lambda made: exports.to_sql(made, layout="long")):
+        with pytest.raises(ValueError, match="adds the column 'far' to its scores"):
+            export(made)
+    assert '"far"' in exports.to_json(made)
+
+
 def test_what_cannot_be_right_is_refused():
     made = regression()
     for key in ("feature", "VALUE", "prediction", "score_output_0"):

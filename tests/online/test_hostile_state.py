@@ -227,6 +227,7 @@ def longer(values):
     return np.append(values, values[-1])
 
 
+REFUSED = r"saved state|valid CSR|NaN|has a value of"
 BUFFERS = {  # what is changed in the rows that are kept while they decide on a step
     "ends beyond the entries": lambda b: {"ends": b.ends + 10**9},
     "ends of another length": lambda b: {"ends": longer(b.ends)},
@@ -234,6 +235,8 @@ BUFFERS = {  # what is changed in the rows that are kept while they decide on a 
     "begins after ends": lambda b: {"begins": b.ends + 1, "ends": b.ends},
     "index out of range": lambda b: {"index": b.index + np.int32(10**6)},
     "index below zero": lambda b: {"index": -b.index - np.int32(1)},
+    "index that falls": lambda b: {"index": b.index[::-1].copy()},
+    "index of one feature": lambda b: {"index": np.zeros_like(b.index)},
     "index of another type": lambda b: {"index": b.index.astype(np.int64)},
     "value nan": lambda b: {"value": b.value * np.nan},
     "value huge": lambda b: {"value": b.value * 1e200},
@@ -245,6 +248,10 @@ BUFFERS = {  # what is changed in the rows that are kept while they decide on a 
     "y missing": lambda b: {"y": None},
     "weights negative": lambda b: {"weight": -np.ones(len(b))},
     "weights of another length": lambda b: {"weight": np.ones(3)},
+    "offsets nan": lambda b: {"offset": np.full(len(b), np.nan)},
+    "offsets huge": lambda b: {"offset": np.full(len(b), 1e200)},
+    "offsets of another length": lambda b: {"offset": np.zeros(3)},
+    "rows that are dense": lambda b: {"dense": True},
 }
 SETTINGS = {
     "decided": [-1, 10**9, 2.5, None, "all", True],
@@ -266,11 +273,47 @@ def test_a_changed_trainer_is_refused(what, problem):
         wrong = [good | {what: value} for value in SETTINGS[what]]
     for state in wrong:
         victim = copy.copy(trainer)
-        with pytest.raises(ValueError, match=r"saved state|valid CSR|NaN|X has a value"):
+        with pytest.raises(ValueError, match=REFUSED):
             victim.__setstate__(state)
         victim.learn(rows_of(problem))
         assert victim.rounds == 2 * ROWS
     copy.copy(trainer).__setstate__(good)
+
+
+@over("problem", [LOGISTIC, MULTINOMIAL])
+@pytest.mark.parametrize("what", BUFFERS)
+def test_changed_rows_that_wait_for_a_batch_are_refused(what, problem):
+    trainer = learned(problem, gs.Fobos(0.5), gs.L1(), OneStrength(0.01), False, batch_size=20)
+    good = trainer.__getstate__()
+    assert len(good["pending"]) == ROWS - 20
+    wrong = replace(good["pending"], **BUFFERS[what](good["pending"]))
+    victim = copy.copy(trainer)
+    with pytest.raises(ValueError, match=REFUSED):
+        victim.__setstate__(good | {"pending": wrong})
+    copy.copy(trainer).__setstate__(good)
+
+
+def learned_with_groups(problem, method, groups, average):
+    """Return a trainer whose groups have grown with the rows."""
+    penalty = gs.GroupL2(groups=groups).growing(["a", "b", "c"])
+    trainer = Trainer(method, penalty, OneStrength(0.005), coded(problem), X.shape[1], average=average)
+    rows = rows_of(problem)
+    for part in (rows[:10], rows[10:]):
+        trainer.assign(part, lambda features: np.asarray(features) % 3)
+        trainer.learn(part)
+    return trainer
+
+
+@over("problem", [LOGISTIC, MULTINOMIAL])
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("groups", ["columns", {"ab": ["a", "b"]}], ids=["columns", "named"])
+def test_a_changed_state_of_groups_that_grow_is_refused_or_sound(groups, average, problem):
+    for method in (gs.Fobos(0.5), gs.RDA(2.0)):
+        for seed in range(8 if LONG else 1):
+            outcomes = attack(
+                lambda method=method: learned_with_groups(problem, method, groups, average), problem, seed
+            )
+            assert any(name == "members" for name, _ in outcomes)
 
 
 def test_changed_strengths_of_a_path_are_refused():

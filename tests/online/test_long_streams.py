@@ -87,6 +87,22 @@ class Dual:
             self.w[i] = soft(-c * self.sums[i], c * level)
 
 
+class Proximal:
+    """FTRL-Proximal: the sums of gradients, less the pull to the iterates, in every round."""
+
+    def __init__(self, eta, beta):
+        self.w, self.sums, self.s, self.eta, self.beta = [L(0)] * 3, [L(0)] * 3, [L(0)] * 3, L(eta), L(beta)
+
+    def learn(self, t, j, y):
+        g, before = self.w[j] - y, np.sqrt(self.s[j])
+        self.s[j] += g * g
+        self.sums[j] += g - (np.sqrt(self.s[j]) - before) / self.eta * self.w[j]
+        level = L(t) * L(ALPHA)
+        for i in range(3):
+            c = self.eta / (self.beta + np.sqrt(self.s[i])) if self.s[i] > 0 else L(0)
+            self.w[i] = soft(-c * self.sums[i], c * level)
+
+
 def constant(t):
     return 0.05
 
@@ -107,6 +123,7 @@ CASES = {
     "l2 norm": (gs.Fobos(FIXED), gs.L2(), lambda: Group(None, constant)),
     "rda": (gs.RDA(50.0), gs.L1(), lambda: Dual(gamma=50.0)),
     "adagrad rda": (gs.AdaGrad(0.5), gs.L1(), lambda: Dual(eta=0.5)),
+    "ftrl": (gs.FTRL(0.5, 0.75), gs.L1(), lambda: Proximal(0.5, 0.75)),
 }
 TWINS = {}  # of each case: the last weights and their average
 
@@ -151,7 +168,7 @@ def test_lazy_sums_do_not_drift(case, average):
     assert_close(f"{case}, {'average' if average else 'last'}", model.coef_, twin(case)[1 if average else 0])
 
 
-@pytest.mark.parametrize("case", ["fobos", "elastic net", "berhu", "adagrad fobos", "rda", "adagrad rda"])
+@pytest.mark.parametrize("case", ["fobos", "elastic net", "berhu", "adagrad fobos", "rda", "adagrad rda", "ftrl"])
 def test_lazy_sums_of_lanes_do_not_drift(case):
     method, penalty, _ = CASES[case]
     settings = {"penalty": penalty, "method": method, "fit_intercept": False, "shuffle": False}

@@ -13,7 +13,7 @@ from gossamer.online.trainer import Trainer
 from gossamer.sources.rows import Rows, csr_arrays
 from online.problems import features
 
-X = features(240, seed=3)
+X = features(300, seed=3)
 LABELS = np.digitize(X @ [1.0, -2.0, 0.5, 1.0, -1.0, 0.3], [-0.4, 0.4])
 ALPHAS = np.array([0.2, 0.02, 0.0])
 EXACT = {

@@ -166,7 +166,7 @@ TASKS += [(gs.OnlineClassifier, loss) for loss in ("logistic", "hinge", "squared
 def targets_for(estimator, loss):
     if estimator is gs.OnlineClassifier:
         return (np.median(Y) < Y).astype(int)
-    return np.exp(Y) if loss in ("poisson", "gamma") else Y
+    return np.exp(Y) if loss in ("poisson", "gamma", "tweedie") else Y
 
 
 @pytest.mark.parametrize(("estimator", "loss"), TASKS)
@@ -183,15 +183,38 @@ def test_the_rule_without_a_step_is_free_of_the_units_of_each_feature(estimator,
     assert one.coef_.any()
 
 
-@pytest.mark.parametrize(("estimator", "loss"), TASKS)
-def test_the_rule_without_a_step_is_free_of_the_origin_of_centred_features(estimator, loss):
+@pytest.mark.parametrize("far", [1.0, 1e4, 1e7])
+@pytest.mark.parametrize(
+    ("estimator", "loss"), [*TASKS, (gs.OnlineClassifier, "exponential"), (gs.OnlineRegressor, "tweedie")]
+)
+def test_the_rule_without_a_step_is_free_of_the_origin_of_centred_features(estimator, loss, far):
     y = targets_for(estimator, loss)
-    one = estimator(loss, alpha=0.01, **FREE).fit(X, y)
-    shift = np.array([1e3, -50.0, 0.0, 7.0, 1e4, 1.0])
-    other = estimator(loss, alpha=0.01, **FREE).fit(X + shift, y)
-    scores = X @ one.coef_.ravel() + one.intercept_
-    others = (X + shift) @ other.coef_.ravel() + other.intercept_
-    np.testing.assert_allclose(others, scores, rtol=1e-3, atol=1e-3 * np.abs(scores).max())
+    shift = far * np.array([1e3, -50.0, 0.0, 7.0, 1e4, 1.0])
+    for penalty in ("l1", "elastic_net", "l2_squared", gs.Box(-0.5, 0.5)):
+        one = estimator(loss, penalty, alpha=0.01, **FREE).fit(X, y)
+        other = estimator(loss, penalty, alpha=0.01, **FREE).fit(X + shift, y)
+        assert_same_scores(one, other, shift)
+    path, how = {gs.OnlineRegressor: gs.OnlineRegressorCV, gs.OnlineClassifier: gs.OnlineClassifierCV}[estimator], FREE
+    assert_same_scores(path(4, loss=loss, **how).fit(X, y), path(4, loss=loss, **how).fit(X + shift, y), shift)
+
+
+@pytest.mark.parametrize("far", [1.0, 1e4, 1e7])
+@pytest.mark.parametrize("penalty", ["l1", "group_l2"])
+def test_so_it_is_with_several_outputs(penalty, far):
+    shift = far * np.array([1e3, -50.0, 0.0, 7.0, 1e4, 1.0])
+    y = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
+    for loss in ("multinomial", "hinge"):
+        one, other = (gs.OnlineClassifier(loss, penalty, 0.01, **FREE).fit(X + by, y) for by in (0.0, shift))
+        assert_same_scores(one, other, shift)
+
+
+def assert_same_scores(one, other, shift):
+    """Scores agree but for rounding, of which there is as much as values are far from zero."""
+    scores = X @ one.coef_.T + one.intercept_
+    others = X @ other.coef_.T + (other.intercept_ + shift @ other.coef_.T)
+    rounding = 1e-14 * np.abs(shift).max()
+    np.testing.assert_allclose(others, scores, rtol=rounding, atol=rounding * np.abs(scores).max())
+    assert scores.any()
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "quantile", "epsilon_insensitive"])

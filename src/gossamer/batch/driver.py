@@ -61,6 +61,8 @@ def solve(
     `screen` drops the features that are certainly zero; a path does that once for all strengths.
     """
     solver.check(objective)
+    if screen and not isinstance(start, Point) and solver.narrows and objective.can_narrow:
+        return _by_some_features(objective, solver, tol, max_iter, start, report)
     smaller, kept = objective.screened() if screen else (objective, None)
     if kept is not None:
 
@@ -75,6 +77,54 @@ def solve(
     return _run(objective, solver, tol, max_iter, start, report)
 
 
+def _by_some_features(
+    objective: Objective, solver: Any, tol: float, max_iter: int, start: Array | None, report: Any
+) -> Solution:
+    """Solve the problem over the features that want weights, and see whether others do then: until none does.
+
+    So a large table is read by its rows a few times, and only the columns of these features are ever copied.
+    """
+    point = objective.empty() if start is None else objective.at(objective.prox(np.array(start, dtype=np.float64), 0.0))
+    W, spent, iterations = point.W, 0, 0
+    kept, certificate = W.any(axis=1), objective.certify(point)
+    bound = certificate.objective - certificate.gap  # a lower bound for all features
+    while True:
+        # at first some more, as there will be others that want one once these have theirs
+        more = ~kept & objective.wanted(point, 1.0 if iterations else 0.8)
+        kept |= more
+        if not more.any() or np.count_nonzero(kept) > 0.7 * objective.features:
+            found = _run(objective, solver, tol, max_iter, W, report)
+            return replace(found, iterations=found.iterations + iterations, operations=found.operations + spent)
+        some = np.flatnonzero(kept)
+        smaller = objective.narrowed(some)
+
+        def whole(found: Any, some: Array = some) -> Any:
+            W = np.zeros((objective.features, objective.outputs))
+            W[some] = found.W
+            return replace(found, W=W)
+
+        reported = None if report is None else lambda progress, whole=whole: report(whole(progress))
+        found = whole(_run(smaller, solver, 0.5 * tol, max_iter, W[some] if W.any() else None, reported))
+        iterations, spent = iterations + found.iterations, spent + found.operations
+        last, W, interrupted = found.point, found.W, found.interrupted
+        try:
+            if last is None:
+                point = objective.at(W)
+            else:
+                objective._b = last.b
+                point = Point(W, last.b, last.loss, last.slopes, objective.gradient(last.slopes))
+            certificate = objective.certify(point)
+        except KeyboardInterrupt:
+            interrupted, certificate = True, found.certificate
+        else:
+            bound, spent = max(bound, certificate.objective - certificate.gap), spent + 2 * objective.nonzeros
+        certificate = replace(certificate, gap=max(certificate.objective - bound, 0.0))
+        done = objective.enough(certificate, tol)
+        if done or interrupted or not found.converged:
+            now = {"iterations": iterations, "operations": spent, "converged": done or interrupted}
+            return replace(found, certificate=certificate, interrupted=interrupted, point=None, **now)
+
+
 def _gained(old: Certificate, new: Certificate) -> bool:
     rounding = 8 * sys.float_info.epsilon * abs(new.objective)
     return new.gap < 0.999 * old.gap or abs(old.objective - new.objective) > rounding
@@ -85,10 +135,12 @@ def _run(
 ) -> Solution:
     began = perf_counter()
     if isinstance(start, Point):
-        point, W = start, start.W
+        point, W = solver.begin(objective, start), start.W
     else:
-        W = objective.origin() if start is None else objective.prox(np.array(start, dtype=np.float64), 0.0)
-        point = objective.at(W)
+        point = (
+            objective.empty() if start is None else objective.at(objective.prox(np.array(start, dtype=np.float64), 0.0))
+        )
+        W = point.W
     best, certificate = point, objective.certify(point)
     bound = certificate.objective - certificate.gap  # the best lower bound so far
     done, iteration, operations = objective.enough(certificate, 1e-13), 0, 0

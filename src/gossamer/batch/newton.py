@@ -2,8 +2,9 @@
 
     once  up: bounds on the gradient of every column, so that columns that cannot matter leave
     E     down: W, and the step to it     up: losses at eight step lengths, gradient, conjugates → the duality gap
-    H     down: W, the working set A      up: X_Aᵀ D X_A in float32
+    H     down: W, the working set A      up: X_Aᵀ D X_A in float32, or X_A and D if that is the smaller message
     here: minimise the quadratic model over A by coordinate descent; next E. A full step needs no further round.
+    H is left out while gradients correct the curvature well enough, and cheaply (secant.py).
 
 Gradient, objective and gap are float64; curvature only chooses the step. The intercept is a variable of the model.
 The conjugate of the loss at a shrunk dual point is bounded by a chord between two of the shrinkages that were sent up:
@@ -25,8 +26,19 @@ from gossamer import _core
 from gossamer.batch.certificates import DUALITY_GAP, Certificate
 from gossamer.batch.driver import Solution
 from gossamer.batch.objective import design
-from gossamer.batch.partitions import LENGTHS, SHRINKAGES, Evaluation, added, bounds, constant, curvature, evaluate
+from gossamer.batch.partitions import (
+    LENGTHS,
+    SHRINKAGES,
+    Evaluation,
+    Rows,
+    added,
+    bounds,
+    constant,
+    curvature,
+    evaluate,
+)
 from gossamer.batch.runs import Runner
+from gossamer.batch.secant import ROUND, Curvature
 from gossamer.losses import Squared
 from gossamer.validation import Array
 
@@ -103,6 +115,7 @@ class Problem:
             at_zero, _, size, _ = added(runner.run(constant, self.b0))
             at_zero = at_zero[0]
         self.at_zero, self.pull = float(at_zero), float(size.sum())
+        self.known: Curvature | None = None
         self.unit = self.length = 0.0  # of gaps and of intercepts; known after the first evaluation
 
     def as_given(self, W: Array) -> Array:
@@ -121,7 +134,10 @@ class Problem:
     def evaluated(self, W: Array, b: Array, old: Array, b_old: Array, many: bool) -> Evaluation:
         """Return sums at W, and at points between the old one and W."""
         rows = np.flatnonzero(W.any(axis=1) | old.any(axis=1)).astype(np.int32)
+        before = self.runner.bytes_up
         there = added(self.runner.run(evaluate, rows, W[rows], old[rows], b, b_old, many))
+        if self.known is not None:
+            self.known.spent += ROUND + self.runner.bytes_up - before
         if self.unit == 0:
             least = -float(there.conjugates[0]) if len(there.conjugates) else -math.inf
             loss = self.at_zero - least if math.isfinite(least) else abs(self.at_zero)
@@ -136,13 +152,32 @@ class Problem:
             best = max(best, -float(np.interp(s, SHRINKAGES, there.conjugates)) - conjugate - off)
         return best
 
+    def ask(self, W: Array, b: Array, some: Array) -> None:
+        """Get the curvature over some features."""
+        k, m, before = self.outputs, len(some), self.runner.bytes_up
+        core = m if m * k <= CORE else CORE // k
+        rows = np.flatnonzero(W.any(axis=1)).astype(np.int32)
+        found = self.runner.run(curvature, rows, W[rows], b, some.astype(np.int32), core, self.runner.sends)
+        joint = self.loss.kind == "multiclass"
+        packed = added([one.packed(joint, core + 1) if isinstance(one, Rows) else one for one, _ in found])
+        diagonal = added([one for _, one in found])
+        self.known = Curvature(some, _unpacked(packed, diagonal, m, core, k), self.runner.bytes_up - before, k)
+
+    def ready(self, W: Array, b: Array, some: Array, pulls: Array) -> Array:
+        """Return the features of `some` whose curvature is known, after asking for it if that pays."""
+        known = self.known
+        if known is not None and self.runner.sends and not known.pays(some):
+            there = known.has(some)
+            if (pulls[some[~there]] ** 2).sum() <= (pulls[some[there]] ** 2).sum():
+                return some[there]
+        self.ask(W, b, some)
+        return some
+
     def model(self, W: Array, b: Array, there: Evaluation, some: Array) -> tuple[Array, Array]:
         """Return the step that minimises the quadratic model over some features and the intercept."""
         k, m = self.outputs, len(some)
-        core = m if m * k <= CORE else CORE // k
-        rows = np.flatnonzero(W.any(axis=1)).astype(np.int32)
-        packed, diagonal = added(self.runner.run(curvature, rows, W[rows], b, some.astype(np.int32), core))
-        Q = _unpacked(packed, diagonal, m, core, k)
+        assert self.known is not None
+        Q = self.known.over(some)
         g, g_b = there.gradient[some].reshape(-1), there.slopes
         C, B = Q[: m * k, m * k :], Q[m * k :, m * k :]
         if self.fit_intercept:
@@ -162,10 +197,9 @@ class Problem:
         db = -cho_solve(B, g_b + C.T @ moved) if self.fit_intercept else np.zeros(k)
         return moved.reshape(m, k), db
 
-    def working_set(self, W: Array, G: Array, most: int) -> Array:
+    def working_set(self, W: Array, pulls: Array, most: int) -> Array:
         """Return the features with weights and those whose weights would leave zero, the most needed ones first."""
         used = np.asarray(W.any(axis=1))
-        pulls = np.abs(self.prox(W - G, 1.0) - W).max(axis=1)
         groups = self.penalty.groups
         if groups is not None:
             number = np.asarray(groups.of(np.arange(len(W))))
@@ -241,8 +275,10 @@ def minimise(
             best = Solution(W, b, Certificate(value, gap, DUALITY_GAP), iteration, 0, done)
             if (report is not None and report(best)) or done or iteration == max_iter:
                 break
-            some = problem.working_set(W, there.gradient, 256)
+            pulls = np.abs(problem.prox(W - there.gradient, 1.0) - W).max(axis=1)
+            some = problem.ready(W, b, problem.working_set(W, pulls, 256), pulls)
             moved, db = problem.model(W, b, there, some)
+            assert problem.known is not None
             V = W.copy()
             V[some] += moved
             following = problem.evaluated(V, b + db, W, b, True)
@@ -251,9 +287,13 @@ def minimise(
             ]
             t = int(np.nanargmin(tried)) if tried[0] > value - 1e-4 * abs(value - min(tried)) else 0
             if not tried[t] < value + 1e-15 * abs(value):
-                break
+                if problem.known.fresh:
+                    break
+                problem.known = None  # the next step has new curvature
+                continue
             V, c = (V, b + db) if t == 0 else (W + LENGTHS[t] * (V - W), b + LENGTHS[t] * db)
-            there = following if t == 0 else problem.evaluated(V, c, V, c, False)
+            before, there = there, following if t == 0 else problem.evaluated(V, c, V, c, False)
+            problem.known.correct(V - W, c - b, there.gradient - before.gradient, there.slopes - before.slopes)
             W, b, value = V, c, tried[t]
     except KeyboardInterrupt:
         if best is None:

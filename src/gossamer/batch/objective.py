@@ -19,7 +19,7 @@ W is d × k: one row per feature, one column per output.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,6 +31,8 @@ from gossamer.batch.certificates import Certificate
 from gossamer.losses import as_loss, medians
 from gossamer.penalties import as_penalty
 from gossamer.validation import Array, thread_count
+
+LARGE = 1 << 20  # entries of a dense table from which it is better not to copy all columns
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,14 @@ class Scales:
     length: float  # its loss per slope: of margins and intercepts
 
 
+LEAST_SHARE = np.finfo(float).tiny / np.finfo(float).eps  # of a row that counts
+
+
 def shares(weight: Any) -> Array:
     """Return the weights divided by their sum, which may overflow; 0 for shares whose slopes would underflow."""
     c = np.asarray(weight, np.float64) / np.max(weight)
     p = c / c.sum()
-    return np.where(p < np.finfo(float).tiny / np.finfo(float).eps, 0.0, p)
+    return np.where(p < LEAST_SHARE, 0.0, p)
 
 
 def design(X: Any, threads: int) -> Any:
@@ -196,6 +201,7 @@ class Objective:
         self.nonzeros, self.operations = int(X.nnz if hasattr(X, "indptr") else X.size), 0
         self.column_length = self.nonzeros / max(self.features, 1)
         self.columns, self.width, self.spread = columns, width or self.features, spread
+        self._by_rows = not hasattr(X, "indptr") and self.nonzeros > LARGE and bool(X.flags.c_contiguous)
         self._b = np.zeros(outputs)  # the last intercept, from which the next search starts
         self.memory: dict[str, Any] = {}  # state that solvers keep between strengths
         self._lipschitz: float | None = None
@@ -360,19 +366,26 @@ class Objective:
 
     def _scales(self) -> Scales:
         if self._scale is None:
-            if "empty" not in self.memory:  # it does not depend on the strength
-                origin = self.at(self.origin())
+            if "scales" not in self.memory:  # they do not depend on the strength
+                origin = self.empty()
                 best = -self.mean.conjugate(np.zeros_like(origin.slopes))
                 loss = origin.loss - best if math.isfinite(best) else abs(origin.loss)
                 pull = float(np.abs(origin.slopes).sum())
-                self.memory["empty"] = origin.W, origin.gradient, loss, loss / pull if pull > 0 else 0.0
-            W, G, loss, length = self.memory["empty"]
+                self.memory["scales"] = loss, loss / pull if pull > 0 else 0.0
+            W, G = self.empty().W, self.empty().gradient
+            loss, length = self.memory["scales"]
             size = 0.0
             if not self._has_bound:
                 W, G = self._as_given(W), self._as_given(G)
                 size = certificates.residual(self.penalty, self.alpha, W, G, self.lipschitz())
             self._scale = Scales(max(loss, 1e-300), max(size, 1e-300), length)
         return self._scale
+
+    def empty(self) -> Point:
+        """Return the point at the origin, which does not depend on the strength."""
+        if "empty" not in self.memory:
+            self.memory["empty"] = self.at(self.origin())
+        return self.memory["empty"]
 
     def origin(self) -> Array:
         """Return W = 0, or the nearest point of a set."""
@@ -440,6 +453,23 @@ class Objective:
             return self, None
         return self._without(~keep if barred is None else ~keep | barred)
 
+    @property
+    def can_narrow(self) -> bool:
+        """Whether it pays to copy only columns that may have weights, and a gap proves that the others have none."""
+        single = self.outputs == 1 and self.penalty.single_form(self.features) is not None
+        return self._by_rows and single and self._has_bound and self.alpha > 0 and not self.penalty.is_set
+
+    def wanted(self, point: Point, share: float) -> Array:
+        """Return the features that would not be at zero at this share of the strength, all others held."""
+        return np.any(self.prox(-point.gradient, share), axis=1)
+
+    def narrowed(self, kept: Array) -> Objective:
+        """Return the problem over some features, others being zero."""
+        smaller, origin = self.restricted(kept, self.penalty.restricted(kept)), self.empty()
+        smaller.operations, smaller.memory["scales"] = 0, (self._scales().gap, self._scales().length)
+        smaller.memory["empty"] = replace(origin, W=origin.W[kept], gradient=origin.gradient[kept])
+        return smaller
+
     def _without(self, features: Array) -> tuple[Objective, Array]:
         kept = np.flatnonzero(~features)
         return self.restricted(kept, self.penalty.restricted(kept)), kept
@@ -453,6 +483,7 @@ class Objective:
         smaller.design, smaller.features = self.design.reduced(number, len(kept)), len(kept)
         smaller._offset_x = None if self._offset_x is None else self._offset_x[kept]
         smaller.spread = None if self.spread is None else self.spread[kept]
+        smaller._by_rows = False
         smaller.penalty, smaller.memory, smaller._b = penalty, {}, self._b.copy()
         smaller._lipschitz, smaller._scale = None, None
         return smaller

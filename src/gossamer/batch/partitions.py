@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gossamer.batch.objective import design
+from gossamer.batch.objective import LEAST_SHARE, design
 from gossamer.estimators import targets
 from gossamer.registry import record
+from gossamer.sources.rows import refuse_large_offsets
 from gossamer.validation import Array
 
 LENGTHS = 0.5 ** np.arange(8)  # of steps that are tried in one round
@@ -48,7 +49,6 @@ class Found:
     of_label: Array | None  # Σ c of each
     dims: tuple[int, ...]  # of y, without its rows
     kind: str  # of the type of y
-    squares: float  # Σ c ‖x‖²
     entries: int
     weighted: bool
     shifted: bool  # whether there are offsets
@@ -77,6 +77,7 @@ def survey(raw: Raw, labels: bool) -> Found:
         raise ValueError(f"{raw.name}: X holds NaN or infinity.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError(f"{raw.name}: y holds NaN or infinity.")
+    refuse_large_offsets(raw.offset)
     c = np.ones(len(y)) if raw.weight is None else raw.weight
     if len(c) != len(y) or not np.isfinite(c).all() or (c < 0).any():
         raise ValueError(f"{raw.name}: weights must be finite and not negative, one per row.")
@@ -84,13 +85,13 @@ def survey(raw: Raw, labels: bool) -> Found:
     if labels and y.ndim == 1:
         found, place = np.unique(y, return_inverse=True)
         of_label = np.bincount(place.reshape(-1), c, len(found))
-    squares = np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data.astype(float) ** 2, X.shape[0])
     kinds = (y.ndim > 1 and set(np.unique(y[:1000]).tolist()) <= {0, 1}) if labels else False
     kind = "indicators" if kinds else y.dtype.kind
     rows, width = X.shape
-    sums = float(c.sum()), float(c @ squares)
+    with np.errstate(over="ignore"):
+        total = float(c.sum())
     weighted, shifted = raw.weight is not None, raw.offset is not None
-    return Found(rows, width, sums[0], found, of_label, y.shape[1:], kind, sums[1], X.nnz, weighted, shifted)
+    return Found(rows, width, total, found, of_label, y.shape[1:], kind, X.nnz, weighted, shifted)
 
 
 class Partition:
@@ -128,7 +129,7 @@ def prepare(raw: Raw, spec: Spec) -> Partition:
     c = np.ones(len(y)) if weight is None else np.asarray(weight, np.float64)
     if spec.class_weight is not None and len(y):
         c = c * spec.class_weight[coded.index_of(y)]
-    some = c > 0
+    some = c / spec.total >= LEAST_SHARE
     if spec.fold is not None:
         number, count, out = spec.fold
         some &= (np.arange(len(y)) % count == number) == out
@@ -222,44 +223,73 @@ def _curvatures(part: Partition, Z: Array, b: Array, h: Array) -> bool:
     return False
 
 
-def curvature(part: Partition, rows: Array, W: Array, b: Array, some: Array, core: int) -> tuple[Array, Array]:
+@record
+class Rows:
+    """Curvature as a product: rows over some features and the intercept, and what the loss says of each row."""
+
+    data: Array  # CSR, in float32
+    indices: Array
+    indptr: Array
+    h: Array  # rows × outputs: curvatures, or the probabilities of classes
+    p: Array  # the shares of the rows
+
+    def packed(self, joint: bool, size: int) -> Array:
+        """Return the upper triangle, as the partition would have sent it."""
+        A = sp.csr_array((self.data.astype(np.float64), self.indices, self.indptr), shape=(len(self.p), size))
+        return _packed(A, self.h.astype(np.float64), self.p.astype(np.float64), joint)
+
+
+def curvature(
+    part: Partition, rows: Array, W: Array, b: Array, some: Array, core: int, factors: bool
+) -> tuple[Array | Rows, Array]:
     """Return the curvature over some columns and the intercept, in float32.
 
     The first `core` of these columns and the intercept: the upper triangle of Xᵀ D X, packed (for each output, if
-    outputs have losses of their own). The other columns: its diagonal only.
+    outputs have losses of their own), or its factors where they are the smaller message (`factors`). The other columns:
+    its diagonal only.
     """
     n, k, m = len(part.p), part.outputs, len(some)
     joint = part.loss.kind == "multiclass"
     size = (core + 1) * k if joint else core + 1
-    packed = np.zeros((1 if joint else k, size * (size + 1) // 2), np.float32)
+    numbers = (1 if joint else k) * size * (size + 1) // 2
     diagonal = np.zeros(((m - core), k), np.float32)
     if n == 0:
-        return packed, diagonal
+        return np.zeros((1 if joint else k, numbers // (1 if joint else k)), np.float32), diagonal
     table, mean = part.compiled
     V, Z, h = np.zeros((part.X.shape[1], k)), np.empty((n, k)), np.empty((n, k))
     V[rows] = W
     table.margins(V, Z)
     mean.curvatures(Z, b, h, 1e-3 if mean.has_majorant else 0.0)
-    A = sp.hstack([selected(part.X, some[:core]), sp.csr_array(np.ones((n, 1)))], format="csr")
-    upper = np.triu_indices(size)
-    if joint:
-        full = np.zeros((core + 1, k, core + 1, k))
-        for r in range(k):
-            for q in range(r, k):
-                D = part.p * h[:, r] * ((1.0 if r == q else 0.0) - h[:, q])
-                full[:, r, :, q] = _gram(A, D)
-                full[:, q, :, r] = full[:, r, :, q].T
-        packed[0] = full.reshape(size, size)[upper]
-        own = part.p[:, None] * h * (1 - h)
-    else:
-        for r in range(k):
-            packed[r] = _gram(A, h[:, r])[upper]
-        own = h
     if m > core:
+        own = part.p[:, None] * h * (1 - h) if joint else h
         rest = selected(part.X, some[core:])
         rest.data = rest.data.astype(np.float64) ** 2
         diagonal[...] = rest.T @ own
-    return packed, diagonal
+    A = sp.hstack([selected(part.X, some[:core]), sp.csr_array(np.ones((n, 1)))], format="csr")
+    if factors and 6 * A.nnz + 4 * n * (k + 2) < 4 * numbers and core < 1 << 16:
+        arrays = (
+            (A.data, np.float32),
+            (A.indices, np.uint16),
+            (A.indptr, np.int32),
+            (h, np.float32),
+            (part.p, np.float32),
+        )
+        return Rows(*(array.astype(kind) for array, kind in arrays)), diagonal
+    return _packed(A, h, part.p, joint), diagonal
+
+
+def _packed(A: Any, h: Array, p: Array, joint: bool) -> Array:
+    """Return the upper triangle of Aᵀ D A over features × outputs, or one of each output."""
+    size, k = A.shape[1], h.shape[1]
+    if not joint:
+        upper = np.triu_indices(size)
+        return np.stack([_gram(A, h[:, r])[upper] for r in range(k)]).astype(np.float32)
+    full = np.zeros((size, k, size, k))
+    for r in range(k):
+        for q in range(r, k):
+            full[:, r, :, q] = _gram(A, p * h[:, r] * ((1.0 if r == q else 0.0) - h[:, q]))
+            full[:, q, :, r] = full[:, r, :, q].T
+    return full.reshape(size * k, size * k)[np.triu_indices(size * k)][None].astype(np.float32)
 
 
 def _gram(A: Any, D: Array) -> Array:

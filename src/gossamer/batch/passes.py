@@ -16,9 +16,11 @@ import scipy.sparse as sp
 from gossamer.estimators import targets, units
 from gossamer.registry import record
 from gossamer.sources.blocks import Block
-from gossamer.validation import Array
+from gossamer.sources.rows import refuse_large_offsets
+from gossamer.validation import FEWER, Array, check_memory
 
 MOST = 1e150  # of a value, so that it can be squared
+PER_COLUMN = 96  # bytes that a fit takes for every column, at least
 
 
 @record
@@ -112,9 +114,12 @@ class Passes:
             targets.refuse_other_kind(block.label, regression, who)
             if len(block.value) and not np.abs(block.value).max() < MOST:
                 raise ValueError(f"The source holds a value of {np.abs(block.value).max():.3g}; scale the features.")
+            refuse_large_offsets(block.offset)
             labels.append(block.label)
             weights.append(block.weight)
             offsets.append(block.offset)
+            if block.width > len(counts):
+                check_memory(PER_COLUMN * block.width, f"A fit in passes over {block.width:,} columns", FEWER)
             counts = _longer(counts, block.width)
             np.add.at(counts, block.index, 1)
             marks.take(block, sum(sizes), random.random(len(block)))

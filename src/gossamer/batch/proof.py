@@ -22,7 +22,7 @@ from gossamer.estimators.targets import refuse_other_kind
 from gossamer.model.model import Model
 from gossamer.registry import record
 from gossamer.sources.blocks import Block
-from gossamer.validation import Array, number
+from gossamer.validation import FEWER, Array, check_memory, number
 
 UNBALANCED = 1e-9  # of the slopes of several classes, beyond which there is no dual point
 
@@ -166,6 +166,7 @@ class _Sums:
         self.fit, self.units, k = fit, units, len(fit.intercept)
         self.joint = fit.loss.kind == "multiclass"
         self.rows, self.weight, self.loss, self.width = 0, 0.0, 0.0, fit.n_features
+        check_memory(8.0 * self.width * (6 * k + 2), f"A certificate over {self.width:,} columns", FEWER)
         self.sizes = np.zeros(k)  # Σ |slope|
         self.slopes = np.zeros((2, k))  # those up, those down
         self.gradient = np.zeros((2, self.width, k))

@@ -22,6 +22,7 @@ class Runner:
     """Partitions somewhere, and tasks on them."""
 
     rounds = 0  # calls of `run` so far
+    sends = True  # whether results are messages, which are to be small
     bytes_up = bytes_down = 0  # the largest message of a partition in each round, added up
 
     def __len__(self) -> int:
@@ -100,6 +101,8 @@ class Local(Runner):
 
 class Reread(Runner):
     """One partition that is never whole in memory: `parts` yields it piece by piece, and tasks return sums."""
+
+    sends = False
 
     def __init__(self, parts: Callable[[], Iterator[Any]]) -> None:
         self._parts = parts

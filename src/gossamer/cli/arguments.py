@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import math
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -641,13 +642,23 @@ FLAGS = {  # of the options that errors name in Python's words, where they are n
 }
 SAME = (
     *("format", "target", "weight", "offset", "ignore", "missing", "ngrams", "bits", "delimiter", "shuffle", "classes"),
-    *("features", "grow", "loss", "penalty", "method", "alpha", "layout", "table", "key", "name"),
+    *("features", "grow", "loss", "penalty", "method", "alpha", "layout", "table", "key", "name", "memory", "tol"),
 )
+
+
+INSTEAD = {  # of sentences that name estimators and their methods
+    r"and \w+( model)? learns classes; \w+( model)? learns numbers": "which is regression: --loss squared",
+    r"and \w+( model)? learns numbers; \w+( model)? learns classes": "which are classes: --loss logistic",
+    r"With partial_fit, name all classes in the first call": "If other rows have others, name all of them by --classes",
+}
 
 
 def told(error: BaseException) -> str:
     """Return the words of an error, with flags in place of Python's options."""
-    return with_flags(str(error) or type(error).__name__, {name: f"--{name}" for name in SAME} | FLAGS)
+    words = str(error) or type(error).__name__
+    for said, instead in INSTEAD.items():
+        words = re.sub(said, instead, words)
+    return with_flags(words, {name: f"--{name}" for name in SAME} | FLAGS)
 
 
 def main(arguments: list[str] | None = None) -> int:

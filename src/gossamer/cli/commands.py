@@ -178,6 +178,12 @@ def _loss(options: argparse.Namespace, given: Any, seen: looking.Look | None, ch
             f"{target.levels:,} classes. Write them with digits and a point, as in 1234.5; or name the classes by "
             "--classes if they are labels."
         )
+    words = None if target is None or target.kind != looking.CLASSES or target.whole else target
+    if words is not None and given is None and not labels and words.levels > max(looking.ENOUGH, seen.rows / 2):
+        raise UsageError(
+            f"The target{_called(words.name)} holds {words.levels:,} different words in {seen.rows:,} rows: that is "
+            "no class. Name another column by --target; or give --loss logistic if they are labels."
+        )
     if given is not None:
         numbers = target is not None and target.kind == looking.CONTINUOUS and not target.whole and not labels
         if target is not None and numbers and given.kind != "regression":

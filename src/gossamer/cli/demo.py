@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from gossamer import output
 from gossamer.cli import rents
 
 COMMANDS = (
@@ -25,7 +26,7 @@ def show(folder: str) -> int:
     Path(folder).mkdir(parents=True, exist_ok=True)
     with _inside(folder):
         for name, text in (("rents.csv", rents.known()), ("new.csv", rents.new())):
-            Path(name).write_text(text, encoding="utf-8")
+            output.write(name, [text.encode()])
         print(f"A raw table, as it comes: {Path(folder, 'rents.csv')}\n")
         print("\n".join(line[: _width()] for line in rents.known().splitlines()[:SHOWN]))
         for words, command in COMMANDS:

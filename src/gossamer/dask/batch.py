@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 
-from gossamer import batch, losses, penalties
+from gossamer import batch, losses, output, penalties
 from gossamer.batch import newton
 from gossamer.batch.driver import Solution
 from gossamer.batch.estimators import _Batch, _shown, warn_if_short
@@ -21,7 +22,7 @@ from gossamer.dask.over import OverPartitions
 from gossamer.dask.predicting import Predicting, PredictingClasses
 from gossamer.dask.runs import ClusterError
 from gossamer.estimators.mistakes import chosen_strength
-from gossamer.validation import Array, number, whole
+from gossamer.validation import Array, floats, number, shape_words, whole
 
 __all__ = ["BatchClassifier", "BatchRegressor"]
 
@@ -38,6 +39,8 @@ class Partitioned(OverPartitions, _Batch):
             raise ValueError(
                 f"Over partitions there is one solver; solver='auto' is needed, {self.solver!r} was given."
             )
+        if self.checkpoint is not None:
+            output.check(self.checkpoint)
         new = copy.copy(self)
         new.client = self.client
         classifier = isinstance(self, ClassifierMixin)
@@ -113,8 +116,7 @@ class Partitioned(OverPartitions, _Batch):
         """Return the weights to start from: of a checkpoint, or of the fit before."""
         coef = b = None
         if self.checkpoint is not None and Path(self.checkpoint).exists():
-            with np.load(self.checkpoint) as saved:
-                coef, b = saved["coef"], saved["intercept"]
+            coef, b = _read(self.checkpoint)
         elif self.warm_start and hasattr(self, "coef_"):
             coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
             b = self.intercept_
@@ -126,10 +128,25 @@ class Partitioned(OverPartitions, _Batch):
 
 def _write(path: Any, coef: Array, intercept: Array) -> None:
     """Write weights to a file, all of them or none."""
-    part = f"{os.fspath(path)}.part"
-    with open(part, "wb") as file:  # noqa: PTH123
+    with output.replaced(path) as file:
         np.savez(file, coef=np.atleast_2d(coef), intercept=intercept)
-    os.replace(part, path)  # noqa: PTH105
+
+
+def _read(path: Any) -> tuple[Array, Array]:
+    """Return the weights of a checkpoint: coef, outputs × features, and intercepts."""
+    try:
+        with np.load(path) as saved:
+            coef, b = (floats(saved[name], name).astype(np.float64) for name in ("coef", "intercept"))
+    except (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{os.fspath(path)!r} is not a checkpoint of weights ({error}). Name another file, or remove this one."
+        ) from error
+    if coef.ndim != 2 or b.shape != coef.shape[:1]:
+        raise ValueError(
+            f"{os.fspath(path)!r} is not a checkpoint of weights: its intercept is {shape_words(b.shape)}, and its "
+            f"coef {shape_words(coef.shape)}. Name another file, or remove this one."
+        )
+    return coef, b
 
 
 def refuse(loss: Any, penalty: Any, mean: Any, alpha: float, features: int, outputs: int) -> None:

@@ -14,7 +14,7 @@ from gossamer.batch.partitions import Raw
 from gossamer.registry import record
 from gossamer.sources import files
 from gossamer.sources.blocks import ReadError
-from gossamer.validation import Array
+from gossamer.validation import Array, floats, refuse_odd, sparse_matrix
 
 __all__ = ["Data", "source"]
 
@@ -45,9 +45,20 @@ class _Named:
     def __call__(self, got: Any) -> Raw:
         X, y, weight = (*got, None, None)[:3]
         dense = not sp.issparse(X)
-        X = sp.csr_array(np.asarray(X, np.float64)) if dense else sp.csr_array(X)
+        for array, what in ((X, "X"), (y, "y"), (weight, "weight")):
+            refuse_odd(array, f"{what} of {self.name}")
+        X = sp.csr_array(_numbers(X, f"X of {self.name}", 2) if dense else sparse_matrix(X, f"X of {self.name}"))
         y = None if y is None else np.asarray(y)
-        return Raw(X, y, None if weight is None else np.asarray(weight, np.float64), None, self.name, dense)
+        weight = None if weight is None else _numbers(weight, f"weight of {self.name}", 1)
+        return Raw(X, y, weight, None, self.name, dense)
+
+
+def _numbers(array: Any, name: str, ndim: int) -> Array:
+    """Return an array of numbers, which may be objects, as float64."""
+    array = np.asarray(array)
+    if array.dtype.kind == "O":
+        array = array.astype(np.float64)
+    return floats(array, name, ndim=(ndim,), finite=False).astype(np.float64, copy=False)
 
 
 @record
@@ -64,6 +75,7 @@ class _Framed:
                 f"{self.name}: the columns {', '.join(other)} hold no numbers. Encode them, or write the frame to "
                 "Parquet files and give these, with bits=22 or so for hashed names."
             )
+        refuse_odd(frame, self.name)
         y = None if self.target is None else frame[self.target].to_numpy()
         weight = None if self.weight is None else frame[self.weight].to_numpy(np.float64)
         return Raw(sp.csr_array(features.to_numpy(np.float64)), y, weight, None, self.name, True)

@@ -148,11 +148,14 @@ class _Partitioned(OverPartitions, _Online):
         """Return the trainer after a pass over all partitions, merged so many times."""
         count = len(runner)
         if trainer.decided < step_search.PREFIX:
-            first = runner.run_each(first_rows, [(i == 0,) for i in range(count)])[0]
-            if first is None or len(first) < step_search.FIRST:
+            for number in range(count):  # partitions may be empty
+                first = runner.run_each(first_rows, [(i == number,) for i in range(count)])[number]
+                if len(first) >= step_search.FIRST:
+                    break
+            else:
                 raise ValueError(
-                    f"Partition 0 has {0 if first is None else len(first)} rows, and its first rows choose the step: "
-                    f"{step_search.FIRST} are needed. Give a step, or use larger partitions."
+                    f"The first rows of a partition choose the step: {step_search.FIRST} are needed, and no partition "
+                    "has as many. Give a step, or use larger partitions."
                 )
             deciding = step_search.deciding_rows(len(first))
             setting = trainer.strategy.choose(trainer, first[:deciding])

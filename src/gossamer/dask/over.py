@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -15,7 +16,7 @@ from gossamer.dask.data import Data
 from gossamer.dask.runs import Cluster
 from gossamer.estimators import inputs, targets
 from gossamer.registry import record
-from gossamer.validation import Array
+from gossamer.validation import FEWER, Array, check_memory
 
 
 @record
@@ -131,4 +132,8 @@ class OverPartitions:
             shares = None
         if total == 0:
             raise ValueError("All sample weights are zero: there is nothing to learn from.")
-        return coded, Spec(coded, max(f.width for f in found), total, None, factors), shares
+        if not math.isfinite(total):
+            raise ValueError("The sample weights add up to more than a float can hold; divide all of them by a number.")
+        width = max(f.width for f in found)
+        check_memory(48.0 * width * coded.outputs, f"Learning over partitions with {width:,} columns", FEWER)
+        return coded, Spec(coded, width, total, None, factors), shares

@@ -13,6 +13,11 @@ from gossamer.batch.partitions import Task
 from gossamer.batch.runs import Runner
 
 PATIENCE = 30.0  # seconds without a worker, or without the scheduler, after which a run ends
+ATTEMPTS = 4  # to get a result of a task that has ended
+
+
+class _LateError(Exception):
+    """A result is not there."""
 
 
 class ClusterError(RuntimeError):
@@ -79,28 +84,33 @@ class Cluster(Runner):
 
         wait: Any = waiting  # it has no types
 
-        alone, bad = None, []
+        alone, late = None, 0
         while True:
+            ready = False
             try:
-                done = wait(futures, timeout=1.0, return_when="ALL_COMPLETED")
-                if not done.not_done:
-                    break
+                ready = not wait(futures, timeout=1.0, return_when="ALL_COMPLETED").not_done
             except TimeoutError:
                 pass
             except Exception as error:
                 raise ClusterError(f"The cluster is gone: {type(error).__name__}: {error}.") from error
             bad = [i for i, f in enumerate(futures) if f.status in ("error", "cancelled", "lost")]
-            if bad:
-                break
+            if ready or bad:
+                try:
+                    for i in bad:
+                        self._result(i, futures[i])  # raises
+                    if ready:
+                        wanted = [len(futures) - 1] if last else range(len(futures))
+                        return [self._result(i, futures[i]) for i in wanted]
+                except _LateError as error:  # it went with its worker once it was there, and is computed again
+                    late += 1
+                    if late == ATTEMPTS:
+                        raise ClusterError(str(error)) from error
             alone = self._alone_since(alone)
             if alone is not None and time.monotonic() - alone > PATIENCE:
                 raise ClusterError(
                     f"The scheduler has had no worker for {PATIENCE:.0f} s: all of them are gone. Start workers and "
                     "fit again; with checkpoint= or warm_start=True it goes on from the best weights so far."
                 )
-        if last and not bad:
-            return [self._result(len(futures) - 1, futures[-1])]
-        return [self._result(i, future) for i, future in enumerate(futures)]
 
     def _alone_since(self, alone: float | None) -> float | None:
         """Return since when there is no worker, or no scheduler; None while there are."""
@@ -124,12 +134,14 @@ class Cluster(Runner):
             return future.result(timeout=PATIENCE)
         except KilledWorker as error:
             raise ClusterError(
-                f"{name}: several workers died on it, most likely out of memory. Use smaller partitions "
-                "(partition_bytes=), or workers with more memory."
+                f"{name}: workers that had it to do died, most likely out of memory by it or by another partition. Use "
+                "smaller partitions (partition_bytes=), or workers with more memory."
             ) from error
         except (CancelledError, TimeoutError, OSError) as error:
-            if isinstance(error, OSError) and not isinstance(error, TimeoutError) and future.status == "error":
+            if isinstance(error, OSError) and future.status == "error":
                 raise  # of the task: a file that is gone
+            if isinstance(error, TimeoutError):
+                raise _LateError(f"{name}: the cluster has lost its result {ATTEMPTS} times.") from error
             raise ClusterError(f"{name}: the cluster lost it: {type(error).__name__}: {error}.") from error
 
 

@@ -9,6 +9,7 @@ estimator remembers how: `source_settings_`. It reads other data in the same way
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,9 @@ from gossamer.registry import record
 from gossamer.sources.base import Source
 from gossamer.sources.blocks import Block
 from gossamer.sources.feature_names import FeatureNames
+from gossamer.sources.look import told_of_dates
+from gossamer.sources.roles import EITHER, MISWRITTEN
+from gossamer.sources.rows import refuse_large_offsets
 from gossamer.validation import Array, floats, refuse_odd, shape_words
 
 REMEMBERED = ("source_settings_", "source_names_", "_source_state", "_source_columns")  # of an estimator: how it read
@@ -50,6 +54,9 @@ def learns_by_source(X: Any, y: Any, offset: Any, options: dict[str, Any], befor
     if isinstance(y, str):
         raise TypeError(f"y={y!r} is a name; the column to learn is named by target={y!r}.")
     if not is_table(X):
+        if (isinstance(X, dict) and not hasattr(X, "tocsr")) or (isinstance(X, list) and X and isinstance(X[0], dict)):
+            word = "a dict" if isinstance(X, dict) else "a list of dicts"
+            raise TypeError(f"X is {word}; a table or a matrix is needed, for instance pandas.DataFrame(X).")
         if options:
             raise TypeError(
                 f"fit got {_listed(options)}; such options are for files and tables, and X is a matrix. "
@@ -196,6 +203,7 @@ def remember(estimator: Any, rows: Source, width: int, used: Array) -> None:
     """Keep how a source was read, and the names of the features in use, in an estimator that learned from it."""
     before = getattr(estimator, "source_names_", {})
     forget(estimator)
+    _warn_of_misread(rows)
     estimator.source_settings_ = rows.settings()
     if rows.names is None:
         return
@@ -205,6 +213,20 @@ def remember(estimator: Any, rows: Source, width: int, used: Array) -> None:
     if numbered.bits == 0:  # features have numbers in the order in which they appeared
         estimator._source_state = rows.names.state()
         estimator.feature_names_in_ = np.array([rows.name(j) for j in range(width)], dtype=object)
+
+
+def _warn_of_misread(rows: Source) -> None:
+    """Warn of columns whose numbers are written in a way that is not understood, and of dates with two readings."""
+    why = getattr(getattr(getattr(rows, "rows", rows), "columns", None), "why", {})
+    for name, reason in why.items():
+        if reason == EITHER:
+            warnings.warn(f"{told_of_dates(name)}.", stacklevel=2)
+        if reason.startswith(MISWRITTEN):
+            warnings.warn(
+                f"column {name!r} holds {reason}, and they are read as words: write them with digits and a point, as "
+                f"in 1234.5; or say what they are: roles={{{name!r}: 'category'}}.",
+                stacklevel=2,
+            )
 
 
 def forget(estimator: Any) -> None:
@@ -291,6 +313,11 @@ def each_matrix(estimator: Any, data: Any, **options: Any) -> Iterator[tuple[Any
 
 def checked_weights(sample_weight: Any, n: int | None = None) -> Array:
     """Return one weight per row, finite and not negative; all zeros are allowed here."""
+    if isinstance(sample_weight, str):
+        raise TypeError(
+            f"sample_weight={sample_weight!r} is a name; a column of weights is named by weight={sample_weight!r}, "
+            "beside target=."
+        )
     refuse_odd(sample_weight, "sample_weight")
     sample_weight = np.asarray(sample_weight)
     if sample_weight.ndim == 0 and n is not None:
@@ -311,6 +338,7 @@ def checked_offset(offset: Any, n: int | None = None) -> Array | None:
     values = floats(offset, "offset", ndim=(1,)).astype(np.float64)
     if n is not None and len(values) != n:
         raise ValueError(f"offset must have one entry per row: there are {len(values)} offsets and {n} rows.")
+    refuse_large_offsets(values)
     return values
 
 

@@ -18,7 +18,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from gossamer import losses
+from gossamer import _core, losses
 from gossamer.estimators import inputs, targets, wide
 from gossamer.estimators.grouped import Grouped
 from gossamer.estimators.mistakes import offered_if, refuse_words, right_word
@@ -97,12 +97,17 @@ class Linear(Strict, Grouped, CallbackSupportMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> Array:
         """Return z = X W + b of a matrix that is checked."""
+        X, W, b = self._terms(X)
+        return _product(X, W) + b
+
+    def _terms(self, X: Any) -> tuple[Any, Array, Array]:
+        """Return X, W and b, without columns that matter to no score."""
         if not sp.issparse(self.coef_):
-            return _product(X, np.atleast_2d(self.coef_).T) + self.intercept_
+            return X, np.atleast_2d(self.coef_).T, self.intercept_
         coef = sp.csr_array(self.coef_)
         used = np.unique(coef.indices)
         X = wide.selected(X, used) if sp.issparse(X) else X[:, used]
-        return _product(X, wide.selected(coef, used).toarray().T) + self.intercept_
+        return X, wide.selected(coef, used).toarray().T, self.intercept_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -143,7 +148,7 @@ def read_scores(estimator: Any, X: Any, offset: Any = None, **options: Any) -> S
     offset = inputs.checked_offset(offset)
     parts, labels, weights, offsets = [], [], [], []
     for part, block in inputs.each_matrix(estimator, X, **options):
-        parts.append(estimator._scores(part) if estimator._scores_by_row else part)
+        parts.append(_sums(*estimator._terms(part)) if estimator._scores_by_row else part)
         labels += [] if block.label is None else [block.label]
         weights += [] if block.weight is None else [block.weight]
         offsets += [] if block.offset is None else [block.offset]
@@ -156,6 +161,17 @@ def read_scores(estimator: Any, X: Any, offset: Any = None, **options: Any) -> S
         raise ValueError(f"offset must have one entry per row: there are {len(offset)} offsets and {len(z)} rows.")
     y = targets.whole_numbers(np.concatenate(labels)) if labels else None
     return Scored(_shifted(estimator, z, offset), y, np.concatenate(weights) if weights else None)
+
+
+def _sums(X: Any, W: Array, b: Array) -> Array:
+    """Return z = X W + b of CSR rows, added up as `Model` does it: both have the same bits."""
+    used, outputs = np.nonzero(W)
+    features, starts = np.unique(used, return_index=True)
+    starts = np.append(starts, len(used)).astype(np.int64)
+    score = _core.Scorer(features.astype(np.int64), starts, outputs.astype(np.int32), W[used, outputs])
+    z = np.tile(np.broadcast_to(b, W.shape[1:]), (X.shape[0], 1))
+    score(X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data, z)
+    return z
 
 
 def named(estimator: Any, features: Array) -> Array:
@@ -228,6 +244,12 @@ def accepted(estimator: Any, X: Any, y: Any = "no_validation", *, accept_sparse:
                 refuse_words(X, None if isinstance(y, str) else y)
             if "Input y contains" in str(error):
                 raise ValueError(_naming_the_label(str(error), y)) from None
+            if "features as input" in str(error) and "roles" in (getattr(estimator, "source_settings_", None) or {}):
+                columns = [name for name, role in estimator.source_settings_["roles"].items() if role != "ignore"]
+                some = ", ".join(columns[:10]) + ", …" * (len(columns) > 10)
+                raise ValueError(
+                    f"{error} It learned from a table, and X has no names: pass a table with the columns {some}."
+                ) from None
             if "Input X contains" not in str(error):
                 raise
             raise ValueError(_naming_the_entry(str(error), X, not options.get("reset", True))) from None

@@ -11,6 +11,7 @@ from gossamer.registry import nearest
 from gossamer.validation import number
 
 _STEP = "The step belongs to the method: method=gossamer.AdaGrad(step=0.1), or method=gossamer.Fobos(step=0.5)."
+_NO_STEP = "There is no step to choose: it follows from the loss and the data."
 _STRENGTH = "The regularization strength is alpha (alphas for many of them)."
 _PASSES = "The number of passes over the data is max_passes."
 _ONE_THREAD = "It uses one thread; OnlineClassifierCV, BatchClassifierCV, BoostingClassifier and the like take n_jobs."
@@ -25,13 +26,13 @@ _SETTINGS = {
     "n_epochs": "{iterations}",
     "n_estimators": "{iterations}",
     "max_rounds": "{iterations}",
-    "eta0": _STEP,
-    "eta": _STEP,
-    "lr": _STEP,
-    "learning_rate": _STEP,
-    "learning_rate_init": _STEP,
-    "power_t": _STEP,
-    "step": _STEP,
+    "eta0": "{step}",
+    "eta": "{step}",
+    "lr": "{step}",
+    "learning_rate": "{step}",
+    "learning_rate_init": "{step}",
+    "power_t": "{step}",
+    "step": "{step}",
     "l1_ratio": "It belongs to the penalty: penalty=gossamer.ElasticNet(l1_ratio=0.5).",
     "groups": "They belong to the penalty: penalty=gossamer.GroupL2(groups=[[0, 1], [2]]).",
     "epsilon": _EPSILON,
@@ -69,6 +70,7 @@ def right_word(name: str, known: tuple[str, ...]) -> str:
     said = _SETTINGS.get(name, "").format(
         iterations=f"The number of rounds is {iterations}." if iterations != "max_passes" else _PASSES,
         strength=f"The regularization strength is {strength}.",
+        step=_STEP if "method" in known else _NO_STEP,
     )
     return f" {said}" if said else nearest(name, known) or f" Its settings are {', '.join(known)}."
 

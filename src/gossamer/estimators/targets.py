@@ -29,7 +29,7 @@ class Targets:
     def encode(self, y: Array) -> Array:
         """Return y as the learner reads it, n × targets."""
         if self.kind == "regression":
-            return np.ascontiguousarray(self.loss.check_targets(y).reshape(len(y), -1))
+            return np.ascontiguousarray(self.loss.check_targets(y).reshape(len(y), self.outputs))
         if self.kind == "multilabel":
             check_indicators(y)
             return np.where(y != 0, 1.0, -1.0)

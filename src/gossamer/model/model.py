@@ -493,6 +493,16 @@ def loss_name(loss: losses.Loss) -> str:
     return name
 
 
+def refuse_offset(model: Model, where: str) -> None:
+    """Raise if the model reads offsets from a column, for which there is no place."""
+    name = model.input.get("offset")
+    if name is not None:
+        raise ValueError(
+            f"The model adds the column {name!r} to its scores (offset), and {where} has no place for it: export it "
+            "to SQL with layout='wide', or to JSON."
+        )
+
+
 def is_code(loss: losses.Loss) -> ValueError:
     """Return the error for a loss that is Python code."""
     return ValueError(f"{loss.label} cannot be written to a file: it is code. Use a loss of the library.")

@@ -542,13 +542,18 @@ class _Online(Linear):
         return decided(self, X, offset, "csr")
 
     def _scores(self, X: Any) -> Array:
-        """Return z = X W + b, n × k; if X has few entries, only the weights of its features are read."""
+        """Return z = X W + b, n × k."""
+        X, W, b = self._terms(X)
+        return np.asarray(X @ W) + b
+
+    def _terms(self, X: Any) -> tuple[Any, Array, Array]:
+        """Return X, W and b; if X has few entries, only the weights of its features are read."""
         if sp.issparse(X) and self._read_once.weights is None and X.nnz < self.n_features_in_ // 4 and self._one_model:
             W, b = self._read_some(np.ascontiguousarray(X.indices[: X.nnz], np.int32))
             X = sp.csr_array((X.data, np.arange(X.nnz, dtype=X.indptr.dtype), X.indptr), shape=(X.shape[0], X.nnz))
         else:
             W, b = self._read()
-        return np.asarray(X @ W) + b
+        return X, W, b
 
     # Saving
 

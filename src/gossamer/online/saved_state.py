@@ -78,6 +78,7 @@ def _check_rows(kept: str, rows: Any, features: int, targets: Any, most: int) ->
     _need(rows.ends, within, f"{kept}.ends")
     rows.check(features)
     rows.check_size()
+    _need(rows.compact(), Rule("features in rising order in each row", _rise), f"{kept}.index")
     _need(rows.y, _matrix(n, width), f"{kept}.y")
     if targets.kind == "multiclass":
         coded = Rule(
@@ -95,6 +96,12 @@ def _check_rows(kept: str, rows: Any, features: int, targets: Any, most: int) ->
     if rows.offset is not None:
         _need(rows.offset, _matrix(n), f"{kept}.offset")
     _need(rows.dense, one_of(False), f"{kept}.dense")
+
+
+def _rise(rows: Rows) -> bool:
+    """Return whether the features of each row rise."""
+    row = np.repeat(np.arange(len(rows.begins)), rows.ends - rows.begins)
+    return bool(((np.diff(rows.index) > 0) | (np.diff(row) > 0)).all())
 
 
 def _matrix(*shape: int) -> Rule:

@@ -187,11 +187,15 @@ def _by_first_line(path: str) -> str | None:
     words = first.split()
     if head[:4] == b"PAR1" or head[:6] == b"ARROW1":
         return "arrow"
+    what = files.foreign(head) or (files.JSON if head.lstrip()[:1] in (b"{", b"[") else None)
+    if what is not None:
+        raise ValueError(f"{path}: this is {what}.")
     if b"|" in first:
         return "vw"
-    if not words or all(b":" in word for word in words[1:]):
+    marked = any(mark in first for mark in (b",", b"\t", b";"))
+    if not words or (all(b":" in word for word in words[1:]) and not (marked and len(words) == 1)):
         return "svmlight"
-    return "csv" if any(mark in first for mark in (b",", b"\t", b";")) else None
+    return "csv" if marked else None
 
 
 class Data(tuple):  # type: ignore[type-arg]

@@ -11,6 +11,7 @@ from typing import Any
 
 from gossamer import _core
 from gossamer.sources.blocks import Position, ReadError
+from gossamer.sources.files import foreign
 from gossamer.sources.roles import LOOK
 from gossamer.sources.tabular import Tabular
 from gossamer.sources.text import TextSource
@@ -78,11 +79,7 @@ class Csv(Tabular, TextSource):
             rows = self._sample(text[end if self.has_header else mark :])[:LOOK]
             whole = [row for row in rows if len(row) == len(names)]
             if rows and not whole:
-                held = f"{len(rows[0])} cell{'s' * (len(rows[0]) != 1)}"
-                raise ReadError(
-                    f"{path}: the first row has {held}, but the first line names {len(names)} columns "
-                    f"({', '.join(names[:5])}). Make them as many; another delimiter may be meant (delimiter=)."
-                )
+                raise ReadError(f"{path}: {_unlike(names, rows)}")
             self._look(names, [list(column) for column in zip(*whole, strict=True)], {}, path)
         elif names != self._names:
             raise ReadError(f"{path}: the columns are not those of {self.paths[0]}: {', '.join(names[:20])}.")
@@ -145,6 +142,23 @@ def _delimiter(text: bytes) -> str:
     return max(",\t;|", key=lambda c: _count(text, c))
 
 
+def _unlike(names: list[str], rows: list[list[Any]]) -> str:
+    """Return what is wrong with a first line that does not name the columns of the rows, and what would do."""
+    counts = [f"{n} {word}{'s' * (n != 1)}" for n, word in ((len(rows[0]), "cell"), (len(names), "column"))]
+    if len(names) == 1 or names[0].startswith("sep="):
+        what = "If it is a title or a comment, remove it (tail -n +2); or another delimiter is meant (delimiter=)."
+    elif len(rows[0]) != len(names) + 1:
+        what = "Make them as many; another delimiter may be meant (delimiter=)."
+    elif all(row[-1] == "" for row in rows):
+        what = "The rows end with a delimiter and the first line does not: add one to it."
+    else:
+        what = (
+            "Make them as many: if the rows begin with their own names, as R writes them, add a name such as id to the "
+            "first line; another delimiter may be meant (delimiter=)."
+        )
+    return f"the first row has {counts[0]}, but the first line names {counts[1]} ({', '.join(names[:5])}). {what}"
+
+
 def _header(text: bytes, delimiter: str) -> tuple[list[str], int]:
     """Return the cells of the first row, and its length in bytes; a cell in quotes may have line ends."""
     taken = 0
@@ -168,6 +182,8 @@ def _count(text: bytes, delimiter: str) -> int:
 
 
 def _refuse_other_encodings(text: bytes, path: str) -> None:
+    if (what := foreign(text[:100])) is not None:
+        raise ReadError(f"{path}: this is {what}.")
     if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
         found = "begins with the byte order mark of UTF-16 (or UTF-32)"
     elif b"\0" in text[: text.find(b"\n") + 1]:

@@ -34,6 +34,8 @@ def expanded(paths: Any) -> list[str]:
             if not matches:
                 raise FileNotFoundError(f"No file matches {path!r}.")
             found += matches
+        elif "://" in path:
+            raise FileNotFoundError(f"{path!r} is an address, not a file: download it first, or pipe it in ('-').")
         else:
             texts = "" if len(listed) < 2 or any(map(os.path.exists, listed)) else _TEXTS
             raise FileNotFoundError(f"There is no file {path!r}.{texts}")
@@ -45,6 +47,31 @@ def expanded(paths: Any) -> list[str]:
     if found.count(STDIN) > 1:
         raise ValueError("Standard input can be read only once.")
     return found
+
+
+def foreign(head: bytes) -> str | None:
+    r"""Return what a file is that no reader here takes, from its first bytes, and what would do; None for others.
+
+    >>> foreign(b"PK\x03\x04 ..."), foreign(b"age,size")
+    ('a spreadsheet or a ZIP archive; save it as CSV, or unpack it', None)
+    """
+    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    for first, what in _FOREIGN.items():
+        if begin.startswith(first):
+            return what
+    return None
+
+
+_FOREIGN = {
+    b"pk\x03\x04": "a spreadsheet or a ZIP archive; save it as CSV, or unpack it",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet; save it as CSV",
+    b"sqlite format 3": "a database of SQLite; pass the result of a query, for instance pandas.read_sql(…)",
+    b"%pdf-": "a PDF; tables are read from CSV, Parquet and data frames",
+    b"<!doctype": "a web page or XML; look at what was downloaded",
+    b"<html": "a web page; look at what was downloaded",
+    b"<?xml": "XML; tables are read from CSV, Parquet and data frames",
+}
+JSON = "JSON; make a data frame of it, for instance pandas.read_json(…), or a CSV file"
 
 
 def rereadable(path: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gossamer.registry import record
-from gossamer.sources.roles import LOOK, plain_cell, target_kind, written_otherwise
+from gossamer.sources.roles import EITHER, LOOK, plain_cell, target_kind, written_otherwise
 
 if TYPE_CHECKING:
     from gossamer.sources.base import Source
@@ -73,11 +73,11 @@ class Look:
 
     def lines(self, width: int, every: bool = True) -> list[str]:
         """Return the table as lines of at most this width."""
-        counted = f"{self.rows:,} rows" if self.whole else f"the first {self.rows:,} rows"
+        counted = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        counted = counted if self.whole else f"the first {counted}"
         if not self.columns:
-            first = f"{self.where}: {counted}, {self.facts}"
-            return [first, *self._about_target()]
-        lines = [f"{self.where}: {len(self.columns)} columns, {counted}"]
+            return [", ".join(filter(None, (f"{self.where}: {counted}", self.facts))), *self._about_target()]
+        lines = [f"{self.where}: {len(self.columns)} column{'s' * (len(self.columns) != 1)}, {counted}"]
         shown = self.columns if every or len(self.columns) <= MOST_SHOWN else self.columns[: MOST_SHOWN - 5]
         lines += table(["column", "role", "levels", "missing", "holds", "why"], [c.row() for c in shown], width)
         if len(shown) < len(self.columns):
@@ -220,6 +220,7 @@ def _of_table(source: Any, head: dict[str, list[str | None]]) -> Look:
         target = target_of(plan.target, answers, odd.get(plan.target))
     warnings = [*_suspicions([column for column in columns if column.name not in odd], rows, rows < LOOK)]
     warnings += _misread(plan.roles, head, odd)
+    warnings += [told_of_dates(name) for name, why in plan.why.items() if why == EITHER]
     if target is not None:
         warnings += _answers(target, columns, head)
     return Look(_where(source), _format(source), rows, rows < LOOK, columns, "", target, tuple(warnings))
@@ -299,6 +300,14 @@ def _misread(roles: dict[str, str], head: dict[str, list[str | None]], odd: dict
             )
         if any(cell is not None and "\ufffd" in cell for cell in cells):
             yield f"column {name!r} holds bytes that are not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8"
+
+
+def told_of_dates(name: str) -> str:
+    """Return what is said of dates that can be read in two ways."""
+    return (
+        f"column {name!r} holds dates of which the day or the month may come first; they are read as day first. If "
+        "that is wrong, write them as 2024-12-31"
+    )
 
 
 def _suspicion(column: Column, rows: int, whole: bool) -> Iterable[tuple[str, str]]:

@@ -27,6 +27,8 @@ _RECENT = (631152000, 4102444800)  # 1990 to 2100
 _MANY, _SOME = 100, 20
 _ALIKE = 3  # columns of codes that make another of the same name one
 WHOLE = "whole numbers"
+EITHER = "dates, day or month first"  # nothing tells which: read as day first
+MISWRITTEN = "numbers written like "  # and an example: why they are words
 
 # Numbers with signs of money, per cent, thousands apart, or a decimal comma.
 _ODD = re.compile(r"[-+]?\s?[$€£¥]?\s?[-+]?\d+(?:[.,'\u00a0 ]\d{3})*(?:[.,]\d*)?\s?(?:[$€£¥%]|EUR|USD|CHF|GBP)?")
@@ -117,8 +119,9 @@ def guess(name: str, cells: Sequence[str | None], kind: str | None = None) -> Gu
         return Guess("ignore", "nothing but missing values")
     numbers = len(numbers_of(filled)) if kind in (None, "whole") else 0
     numeric = kind == "whole" or 2 * numbers >= len(filled)
-    if date_form(name, filled, numeric) is not None:
-        return Guess("date", "looks like dates")
+    form = date_form(name, filled, numeric)
+    if form is not None:
+        return Guess("date", EITHER if _either_way(filled, form) else "looks like dates")
     if not numeric:
         return _string(name, filled, levels)
     return _number_or_code(name, filled, levels, "all numbers" if numbers == len(filled) else "mostly numbers")
@@ -175,7 +178,7 @@ def codes_like_others(guesses: dict[str, Guess], levels: dict[str, int]) -> dict
 def _string(name: str, filled: list[str], levels: int) -> Guess:
     n = len(filled)
     if (odd := written_otherwise(filled)) is not None:
-        return Guess("ignore" if levels == n >= _MANY else "category", f"numbers written like {odd!r}")
+        return Guess("ignore" if levels == n >= _MANY else "category", f"{MISWRITTEN}{odd!r}")
     words = sum(len(cell.split()) for cell in filled) / n
     if (words >= 4 and levels > 0.2 * n) or (words >= 2 and levels > 0.5 * n and n >= _SOME):
         return Guess("text", f"{words:.0f} words in a cell")
@@ -231,6 +234,16 @@ def date_form(name: str, filled: Sequence[str], numeric: bool, asked: bool = Fal
         if right >= needed and (best is None or right > best[0]):
             best = (right, form)
     return None if best is None else best[1]
+
+
+def _either_way(filled: Sequence[str], form: int) -> bool:
+    """Return whether dates may be read day first and month first, and mean other days."""
+    if FORMS[form] not in ("month first", "day first"):
+        return False
+    coded = [cell.encode("utf-8", "replace") for cell in filled]
+    both = [[_core.read_date(cell, FORMS.index(way)) for way in ("month first", "day first")] for cell in coded]
+    known = [pair for pair in both if pair != [None, None]]
+    return not any(None in pair for pair in known) and any(one != other for one, other in known)
 
 
 @record

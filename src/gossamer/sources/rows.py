@@ -11,7 +11,7 @@ from gossamer import _core
 from gossamer.registry import record
 from gossamer.validation import Array
 
-LARGEST = 1e70  # value of a feature that a learner accepts (core/online/learner.hpp)
+LARGEST = 1e70  # value of a feature, or offset, that a learner accepts (core/online/learner.hpp)
 
 
 @record
@@ -197,6 +197,7 @@ class Rows:
                 f"X has a value of {_core.largest(self.value):.3g}; values up to {LARGEST:g} can be learned from. "
                 "Scale the features."
             )
+        refuse_large_offsets(self.offset)
 
     def squared_norms(self) -> Array:
         """Return ‖x‖² of every row."""
@@ -208,6 +209,14 @@ class Rows:
         """Teach a learner the rows, in their order."""
         rows = self.begins, self.ends, self.index, self.value, self.y, self.weight
         learner.learn(*rows, steps, loss, self.offset, self.dense, self.within)
+
+
+def refuse_large_offsets(offset: Array | None) -> None:
+    """Raise if an offset is so large that squares of losses are not finite."""
+    if offset is not None and not _core.largest(offset) <= LARGEST:
+        raise ValueError(
+            f"offset has a value of {_core.largest(offset):.3g}; offsets up to {LARGEST:g} can be learned from."
+        )
 
 
 _ARRAYS = ("begins", "ends", "index", "value", "y", "weight", "offset")

@@ -27,6 +27,7 @@ class Solver(Settings):
     """Settings as scikit-learn sees them, and checks that several solvers share."""
 
     look_every: int = 1  # iterations between two certificates; a setting if iterations are cheap
+    narrows: ClassVar[bool] = False  # whether it is fast where few features are left
     patience: ClassVar[int] = 1  # how many of its iterations count as one for `max_iter`
 
     def check(self, objective: Objective) -> None:
@@ -36,6 +37,10 @@ class Solver(Settings):
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
         """Yield better and better weights from W on."""
         raise NotImplementedError
+
+    def begin(self, objective: Objective, start: Point) -> Point:
+        """Return the point at which it starts, if that is the last one of another strength."""
+        return start
 
     def refuse(self, what: str, why: str, instead: str) -> ValueError:
         """Return the error that says what the solver does not handle, why, and what to use."""

@@ -11,8 +11,8 @@ Ho, Lin: An improved GLMNET for ℓ1-regularized logistic regression, JMLR 2012.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class CoordinateDescent(Solver):
     array([1.55, 0.  ])
     """
 
+    narrows: ClassVar[bool] = True
+
     def check(self, objective: Objective) -> None:
         """Refuse losses without curvature and penalties that couple features."""
         self.needs_a_slope(objective)
@@ -49,20 +51,42 @@ class CoordinateDescent(Solver):
             name = objective.penalty.label
             raise self.refuse(name, "the penalty couples all features.", "Use solver='auto', 'fista' or 'sparsa'.")
 
+    def begin(self, objective: Objective, start: Point) -> Point:
+        """Return the point with a gradient that is exact where it matters at this strength."""
+        solver = _solver(objective)
+        now = solver.start(np.ascontiguousarray(start.W), objective._b, objective.alpha)
+        objective.memory["begun"] = start.W, objective.alpha, now
+        return replace(
+            start, loss=now.loss, slopes=_rows(objective, solver.slopes), gradient=_rows(objective, solver.gradient)
+        )
+
     def iterates(self, objective: Objective, W: Array) -> Iterator[Array | Point]:
         """Yield a point after every Newton step."""
-        solver = objective.memory.get("coordinate") or objective.memory.setdefault("coordinate", make(objective))
-        alpha, k = objective.alpha, objective.outputs
-        now = solver.start(np.ascontiguousarray(W), objective._b, alpha)
+        solver, alpha, k = _solver(objective), objective.alpha, objective.outputs
+        begun = objective.memory.pop("begun", None)
+        if begun is not None and begun[0] is W and begun[1] == alpha:
+            now = begun[2]
+        else:
+            now = solver.start(np.ascontiguousarray(W), objective._b, alpha)
+        products = now.products
         share, before = 0.3, now.violation
         while True:
             now = solver.round(alpha, share, 200)
             share = _next_share(now, before)
             before = now.violation
-            W, S, G = (a.reshape(-1, k) for a in (solver.weights, solver.slopes, solver.gradient))
-            if visits := now.epochs * now.working:  # each is two products with a column; then margins and a gradient
-                objective.operations += 4 * k * round(visits * objective.column_length + objective.nonzeros)
+            W, S, G = (_rows(objective, a) for a in (solver.weights, solver.slopes, solver.gradient))
+            columns = 2 * now.epochs * now.working + products + now.products  # visits are two products each
+            products = 0
+            objective.operations += 2 * k * round(columns * objective.column_length + objective.nonzeros)  # and margins
             yield Point(W.copy(), solver.intercept.copy(), now.loss, S, G)
+
+
+def _solver(objective: Objective) -> Any:
+    return objective.memory.get("coordinate") or objective.memory.setdefault("coordinate", make(objective))
+
+
+def _rows(objective: Objective, numbers: Array) -> Array:
+    return numbers.reshape(-1, objective.outputs)
 
 
 def _next_share(now: Any, before: float) -> float:

@@ -6,7 +6,7 @@ import json
 from typing import assert_never
 
 from gossamer.losses import Link, Loss
-from gossamer.model.model import Model, is_code
+from gossamer.model.model import Model, is_code, refuse_offset
 from gossamer.validation import Array
 
 KEYWORDS = """
@@ -70,6 +70,7 @@ def to_c(model: Model, name: str = "model") -> str:
     with the scores, or with the predictions of regression. It returns the index of the class, 0 for regression.
     """
     _check_name(name)
+    refuse_offset(model, "a function of C")
     k = len(model.intercept)
     outs = 2 if model.kind == "binary" and model.probabilistic else k
     comment = ", ".join(json.dumps(c, ensure_ascii=True) for c in model.labels).replace(

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from gossamer.losses import Link
-from gossamer.model.model import Model, is_code
+from gossamer.model.model import Model, is_code, refuse_offset
 from gossamer.validation import Array
 
 
@@ -20,6 +20,7 @@ def to_onnx(model: Model) -> bytes:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:
         raise ImportError("ONNX needs the package onnx: pip install 'gossamer[onnx]'.") from None
+    refuse_offset(model, "ONNX")
     k = len(model.intercept)
     link: Link = model.loss.predicts
     nodes, constants = [], []

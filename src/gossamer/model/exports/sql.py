@@ -13,7 +13,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from gossamer.losses import Link, Loss
-from gossamer.model.model import Model, is_code
+from gossamer.model.model import Model, is_code, refuse_offset
 
 
 def to_sql(model: Model, table: str = "data", layout: str = "wide", key: str = "id") -> str:
@@ -23,7 +23,7 @@ def to_sql(model: Model, table: str = "data", layout: str = "wide", key: str = "
     rows of `key`, `feature` (the number), `value`. Columns of the result: those of the table (wide) or the key (long),
     `score_…`, `probability_…` if the loss has probabilities, and `prediction`. They end with the class, or with its
     place if the names of two classes differ in case only, which is the same to a database. If the table has a column
-    with such a name, the query fails: the column is ambiguous.
+    with such a name, the query fails: the column is ambiguous. A column of offsets is added to the scores (wide).
     """
     if layout not in ("wide", "long"):
         raise ValueError(f"layout must be 'wide' or 'long'; {layout!r} was given.")
@@ -38,9 +38,11 @@ def to_sql(model: Model, table: str = "data", layout: str = "wide", key: str = "
 
 def _wide(model: Model, table: str, key: str, outputs: list[str]) -> tuple[str, str]:
     columns, W = [f"t.{_quoted(name)}" for name in _columns(model)], model.weights
+    offset = [f"t.{_quoted(name)}" for name in [model.input.get("offset")] if name is not None]
     sums = [
         _sum(
-            [_sql(b)] + [f"{_sql(w)} * coalesce({c}, 0.0)" for c, w in zip(columns, W[:, r].tolist(), strict=True) if w]
+            [_sql(b), *offset]
+            + [f"{_sql(w)} * coalesce({c}, 0.0)" for c, w in zip(columns, W[:, r].tolist(), strict=True) if w]
         )
         for r, b in enumerate(model.intercept.tolist())
     ]
@@ -53,6 +55,7 @@ def _wide(model: Model, table: str, key: str, outputs: list[str]) -> tuple[str, 
 
 
 def _long(model: Model, table: str, key: str, outputs: list[str]) -> tuple[str, str]:
+    refuse_offset(model, "a long table of features")
     k, W, weights = len(model.intercept), model.weights, _other_than(table, "weights")
     heads = ", ".join(["feature", *(f"w{r}" for r in range(k))])
     rows = [f"({int(j)}, {', '.join(_sql(w) for w in W[p])})" for p, j in enumerate(model.features)]
