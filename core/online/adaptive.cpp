@@ -303,7 +303,7 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
   template <class T>
   void look(const RowOf<T>& row, double step, double* z) {
     eta_ = step;
-    const double a = rounds_ * alpha_, *weights = this->given_weights();
+    const double a = rounds_ * alpha_;
     double* slots = &this->slots_[0];
     const Quad all = spread_four(a);
     if (!Proximal) raised_.clear();
@@ -311,13 +311,15 @@ class AdaptiveDualL1 final : public Looped<AdaptiveDualL1<Proximal>, HotRule> {
       double *at = slots + 4 * row[n], size = std::fabs(static_cast<double>(row.x[n]));
       if (size > at[1]) raised_.note(at + 1), at[2] *= at[1] / size, at[1] = size;
     }
-    *z += this->peek_all(
-        row,
-        [=](const std::int32_t* j) {
-          const Quad c = gather(slots + 2, j, 4);
-          return soft(-c * gather(slots + 3, j, 4), c * HotRule::times_weights(all, weights, j));
-        },
-        [=, this](std::size_t j) { return weight(slots + 4 * j, a, j); });
+    *z += this->with_weights([&](auto weights) GOSSAMER_INLINE {
+      return this->peek_all(
+          row,
+          [=](const std::int32_t* j) {
+            const Quad c = gather(slots + 2, j, 4);
+            return soft(-c * gather(slots + 3, j, 4), c * HotRule::times_weights(all, weights, j));
+          },
+          [=, this](std::size_t j) { return weight(slots + 4 * j, a, j); });
+    });
   }
   template <class T>
   void move(const RowOf<T>& row, const double* slope) {

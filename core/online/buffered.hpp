@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/pack.hpp"
 #include "base/side_by_side.hpp"
 #include "online/methods.hpp"
 
@@ -47,6 +48,7 @@ class BufferedRule : public Rule {
     std::vector<double> w, s, per, also, lane;
   };
   Buffer here_;                   // of the example at hand
+  std::vector<double> scores_;    // of its cells
   static Buffer& for_reading() {  // several threads may read a learner
     thread_local Buffer buffer;
     return buffer;
@@ -68,7 +70,7 @@ class BufferedRule : public Rule {
     return {b.w.data() + i * k_, features.size(), k_, cells_, features.data()};
   }
   // z += Σ x W; one output is summed in several registers, so that no addition waits for the one before.
-  void add_up(const Row& row, double* z) const {
+  void add_up(const Row& row, double* z) {
     const double *x = row.x, *w = here_.w.data();
     if (cells_ == 1) {
       double sums[4] = {};
@@ -80,11 +82,30 @@ class BufferedRule : public Rule {
       *z += (sums[0] + sums[2]) + (sums[1] + sums[3]);
       return;
     }
-    for_this_processor([&, cells = cells_] {
-      for (std::size_t n = 0; n < row.size(); ++n, w += cells) {
-        side_by_side(cells, [=, by = x[n]](std::size_t c) { z[c] += by * w[c]; });
+    if (cells_ < 4) {
+      for (std::size_t n = 0; n < row.size(); ++n, w += cells_) {
+        for (std::size_t c = 0; c < cells_; ++c) z[c] += x[n] * w[c];
+      }
+      return;
+    }
+    // Sixteen cells at a time, in registers: the last fours overlap. (One row after the other, in memory, and features
+    // that catch up one by one, FOBOS takes 1.6 times as long on dense rows of ten classes.)
+    scores_.resize(cells_);
+    for_this_processor([&, cells = cells_, size = row.size(), to = scores_.data()] {
+      for (std::size_t c = 0; c < cells; c += 16) {
+        const std::size_t last = cells - 4, at[] = {std::min(c, last), std::min(c + 4, last), std::min(c + 8, last),
+                                                    std::min(c + 12, last)};
+        Quad a = load_four(z + at[0]), b = load_four(z + at[1]), d = load_four(z + at[2]), e = load_four(z + at[3]);
+        const double* from = w;
+        for (std::size_t n = 0; n < size; ++n, from += cells) {
+          const Quad by = spread_four(x[n]);
+          a += by * load_four(from + at[0]), b += by * load_four(from + at[1]);
+          d += by * load_four(from + at[2]), e += by * load_four(from + at[3]);
+        }
+        store_four(to + at[0], a), store_four(to + at[1], b), store_four(to + at[2], d), store_four(to + at[3], e);
       }
     });
+    std::copy_n(scores_.begin(), cells_, z);
   }
   // f(lanes, outputs), compiled for one of them or of both too: loops over one number take longer than what they do.
   template <class F>

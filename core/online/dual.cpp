@@ -199,17 +199,18 @@ class RdaL1 final : public Looped<RdaL1, HotRule> {
   template <class T>
   void look(const RowOf<T>& row, double gamma, double* z) {
     const Rate now = clock_.rate();
-    const double c = now.c, s = now.c * now.t_alpha, extra = now.c * now.extra, *sums = &slots_[0],
-                 *weights = given_weights();
+    const double c = now.c, s = now.c * now.t_alpha, extra = now.c * now.extra, *sums = &slots_[0];
     const Quad rate = spread_four(-c), all = spread_four(s), more = spread_four(extra);
-    *z += peek_all(
-        row,
-        [=](const std::int32_t* j) {
-          Quad w = rate * gather(sums, j);
-          if (extra != 0) w = soft(w, more);
-          return soft(w, times_weights(all, weights, j));
-        },
-        [=, this](std::size_t j) { return weight(sums[j], now, j); });
+    *z += with_weights([&](auto weights) GOSSAMER_INLINE {
+      return peek_all(
+          row,
+          [=](const std::int32_t* j) {
+            Quad w = rate * gather(sums, j);
+            if (extra != 0) w = soft(w, more);
+            return soft(w, times_weights(all, weights, j));
+          },
+          [=, this](std::size_t j) { return weight(sums[j], now, j); });
+    });
     clock_.begin(gamma * step_factor_);
   }
   template <class T>

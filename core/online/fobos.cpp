@@ -132,27 +132,31 @@ class LevelRule final : public Looped<LevelRule, HotRule> {
   void look(const RowOf<T>& row, double step, double* z) {
     if (settles(step)) settle();
     eta_ = step;
-    const double total = total_, *levels = &slots_[0], *weights = given_weights();
+    const double total = total_, *levels = &slots_[0];
     const Quad all = spread_four(total);
-    *z += peek_all(
-        row, [=](const std::int32_t* j) { return soft(gather(levels, j), times_weights(all, weights, j)); },
-        [=, this](std::size_t j) { return soft(levels[j], total * weight_of(weights_, j)); });
+    *z += with_weights([&](auto weights) GOSSAMER_INLINE {
+      return peek_all(
+          row, [=](const std::int32_t* j) { return soft(gather(levels, j), times_weights(all, weights, j)); },
+          [=, this](std::size_t j) { return soft(levels[j], total * weight_of(weights_, j)); });
+    });
   }
   template <class T>
   void move(const RowOf<T>& row, const double* slope) {
-    const double total = total_, by = eta_ * *slope, *weights = given_weights();
+    const double total = total_, by = eta_ * *slope;
     double* levels = &slots_[0];
     const Quad all = spread_four(total), step = spread_four(by);
-    move_all(
-        row,
-        [=](const std::int32_t* j, Quad w, Quad x) {
-          const Quad v = w - x * step, level = v + signed_like(v, times_weights(all, weights, j));
-          for (int n = 0; n < 4; ++n) levels[j[n]] = level[n];
-        },
-        [=, this](std::size_t j, double w, double x) {
-          const double v = w - x * by;
-          levels[j] = v + std::copysign(total * weight_of(weights_, j), v);
-        });
+    with_weights([&](auto weights) GOSSAMER_INLINE {
+      move_all(
+          row,
+          [=](const std::int32_t* j, Quad w, Quad x) {
+            const Quad v = w - x * step, level = v + signed_like(v, times_weights(all, weights, j));
+            for (int n = 0; n < 4; ++n) levels[j[n]] = level[n];
+          },
+          [=, this](std::size_t j, double w, double x) {
+            const double v = w - x * by;
+            levels[j] = v + std::copysign(total * weight_of(weights_, j), v);
+          });
+    });
     total_ += eta_ * alpha_;
     if (traced_) trail_.push(total_);
   }

@@ -47,9 +47,14 @@ class HotRule : public Rule {
   // (The whole of the next example would drive out the one that is being learned from: 12 ns a feature instead of 8
   // with 5,000 features of 6.4 million.)
   static constexpr std::size_t piece = 512;
-  [[gnu::always_inline]] void fetch_ahead(std::span<const std::int32_t> features, std::size_t k) const {
-    if (features.size() > piece && k % piece == 0 && k + piece < features.size()) {
-      fetch_slots(features, k + piece, std::min(features.size(), k + 2 * piece));
+  // f(k) for every four of an example. (With this and with_weights, which look at nothing for every four, FOBOS takes
+  // 0.9 of the time on RCV1.)
+  template <class F>
+  [[gnu::always_inline]] void each_four(std::span<const std::int32_t> features, F f) const {
+    const std::size_t fours = features.size() - features.size() % 4;
+    for (std::size_t k = 0; k < fours;) {
+      if (k + piece < features.size()) fetch_slots(features, k + piece, std::min(features.size(), k + 2 * piece));
+      for (const std::size_t end = std::min(fours, k + piece); k < end; k += 4) f(k);
     }
   }
   [[gnu::always_inline]] void fetch_slots(std::span<const std::int32_t> features, std::size_t k,
@@ -62,11 +67,17 @@ class HotRule : public Rule {
   Slots slots_;
   std::vector<double> seen_;  // the weights of the example's features, as they were when it came
 
-  // s times the weights of four features
-  [[gnu::always_inline]] static Quad times_weights(Quad s, const double* weights, const std::int32_t* j) {
-    return weights ? s * gather(weights, j) : s;
+  // f(weights), compiled for none too.
+  struct NoWeights {};
+  template <class F>
+  [[gnu::always_inline]] auto with_weights(F f) const {
+    return weights_.empty() ? f(NoWeights{}) : f(weights_.data());
   }
-  const double* given_weights() const { return weights_.empty() ? nullptr : weights_.data(); }
+  // s times the weights of four features
+  [[gnu::always_inline]] static Quad times_weights(Quad s, NoWeights, const std::int32_t*) { return s; }
+  [[gnu::always_inline]] static Quad times_weights(Quad s, const double* weights, const std::int32_t* j) {
+    return s * gather(weights, j);
+  }
 
   // Fills `seen_`, by fours (of j) and one by one, and returns Σ x w; summed in several registers, so that no addition
   // waits for the one before.
@@ -79,14 +90,12 @@ class HotRule : public Rule {
     const std::int32_t* j = row.index.data();
     Quad sums = {};
     double rest = 0;
-    std::size_t k = 0;
-    for (const std::size_t end = n - n % 4; k < end; k += 4) {
-      fetch_ahead(row.index, k);
+    each_four(row.index, [&](std::size_t k) GOSSAMER_INLINE {
       const Quad w = fours(j + k);
       store_four(to + k, w);
       sums += load_four(x + k) * w;
-    }
-    for (; k < n; ++k) {
+    });
+    for (std::size_t k = n - n % 4; k < n; ++k) {
       to[k] = one(static_cast<std::size_t>(j[k]));
       rest += static_cast<double>(x[k]) * to[k];
     }
@@ -99,12 +108,8 @@ class HotRule : public Rule {
     const T* x = row.x;
     const std::int32_t* j = row.index.data();
     const std::size_t n = row.size();
-    std::size_t k = 0;
-    for (const std::size_t end = n - n % 4; k < end; k += 4) {
-      fetch_ahead(row.index, k);
-      fours(j + k, load_four(w + k), load_four(x + k));
-    }
-    for (; k < n; ++k) one(static_cast<std::size_t>(j[k]), w[k], static_cast<double>(x[k]));
+    each_four(row.index, [&](std::size_t k) GOSSAMER_INLINE { fours(j + k, load_four(w + k), load_four(x + k)); });
+    for (std::size_t k = n - n % 4; k < n; ++k) one(static_cast<std::size_t>(j[k]), w[k], static_cast<double>(x[k]));
   }
 };
 

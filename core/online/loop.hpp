@@ -13,12 +13,15 @@
 
 namespace gossamer {
 
-// Asks for entries begin … end − 1 of an array, a cache line at a time. (Inlined by force: GCC drops calls of functions
-// that only prefetch.)
+// Asks for entries begin … end − 1, sixteen at a time: a cache line of features and those of their values. (Inlined by
+// force: GCC drops calls of functions that only prefetch.)
 template <class T>
-[[gnu::always_inline]] inline void fetch(const T* entries, std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t line = 64 / sizeof(T);
-  for (std::int64_t n = begin; n < end; n += line) __builtin_prefetch(entries + n, 0);
+[[gnu::always_inline]] inline void fetch(const Examples<T>& examples, std::int64_t begin, std::int64_t end) {
+  const std::int64_t shift = examples.dense ? begin : 0;
+  for (std::int64_t n = begin; n < end; n += 16) {
+    __builtin_prefetch(examples.index + (n - shift), 0);
+    for (std::int64_t part = 0; part < 16; part += 64 / sizeof(T)) __builtin_prefetch(examples.value + n + part, 0);
+  }
 }
 
 inline bool within_features(std::span<const std::int32_t> index, std::size_t features) {
@@ -67,10 +70,7 @@ void LaneGroup::run_rows(R& rule, const Examples<T>& examples, const LossCall& l
   for (std::size_t i = 0; i < examples.count; ++i) {
     const double weight = examples.weight ? examples.weight[i] : 1.0;
     if (weight == 0) continue;
-    if (i + ahead < examples.count) {
-      if (!examples.dense) fetch(examples.index, examples.begins[i + ahead], examples.ends[i + ahead]);
-      fetch(examples.value, examples.begins[i + ahead], examples.ends[i + ahead]);
-    }
+    if (i + ahead < examples.count) fetch(examples, examples.begins[i + ahead], examples.ends[i + ahead]);
     const std::span<const std::int32_t> features = examples.features(i);
     if (!known && !within_features(features, setup.features)) {
       throw std::out_of_range("an example has a feature that the learner has not");

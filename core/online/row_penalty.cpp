@@ -82,6 +82,15 @@ class AddedRounds final : public Lazy {
         });
         return;
       }
+      // Dense rows: all features were up to date at the same time (BufferedRule::add_up says what it brings).
+      const bool at_once =
+          weights_.empty() && std::all_of(stamps, stamps + rows.count, [=](double t) { return t == *stamps; });
+      if (at_once && rows.stride == rows.width && rows.per == 1 && rows.count > 0) {
+        for_this_processor([=, p = p_, w = rows.w, s = (total_ - *stamps) * strength_] {
+          side_by_side(rows.count * rows.width, [=](std::size_t n) { w[n] = p.prox(w[n], s); });
+        });
+        return;
+      }
     }
     each_row(rows, weights_, [&](std::size_t i, std::size_t j, double a) {
       prox_row(p_, rows[i], (total_ - stamps[i]) * strength_, a, j);

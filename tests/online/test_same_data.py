@@ -122,6 +122,18 @@ def test_storage_changes_nothing(form, method, problem, center):
         assert_array_equal(model.intercept_, dense.intercept_)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@over("problem", ONE_AND_THREE)
+def test_an_array_without_zeros_is_its_csr(method, problem):
+    full = np.where(X == 0, 0.5, X)
+    penalty = next(name for name in ("l1", "none", "l2 squared") if name not in REFUSED[method])
+    settings = {"penalty": penalty_for(penalty, problem.outputs), "alpha": alpha_for(method), "center": False}
+    dense = problem.teach(problem.model(METHODS[method], **settings), full)
+    sparse = problem.teach(problem.model(METHODS[method], **settings), sp.csr_array(full))
+    assert_array_equal(dense.coef_, sparse.coef_)
+    assert_array_equal(dense.intercept_, sparse.intercept_)
+
+
 @pytest.mark.parametrize("method", ["fobos", "rda", "adagrad rda", "adagrad fobos", "ftrl", "subgradient"])
 def test_unsorted_and_duplicate_indices_add_up(method):
     messy = shuffled_and_split(X)
