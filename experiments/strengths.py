@@ -18,6 +18,9 @@ CLAIM = frame.Claim(
     "when "
     "using full (deterministic) gradient information.",
     unstated=(*UNSTATED, "how soon is quickly: before interior point, at every strength"),
+    tried="every method is followed for ten times the work of the figure. At the weakest λ (1e-6 of the largest) "
+    "the optimum still has zeros and stochastic FOBOS is not within 10⁻², so the growths from there are lower bounds; "
+    "from 40% zeros on, where both are known, coordinate descent's ratio falls.",
 )
 ZEROS = (0.0, 0.25, 0.4, 0.7, 0.95)
 
