@@ -121,6 +121,28 @@ def test_the_automatic_step_around_the_end_of_the_prefix(case, n):
     assert_equal_models(learned(auto_model(case), X, y, near, weight), whole)
 
 
+KEPT = {
+    "an array": lambda X: X.toarray() + 0.01,
+    "an array with zeros": lambda X: X.toarray(),
+    "CSR": lambda X: X.copy(),
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("case", AUTO)
+def test_the_rows_that_decide_are_kept_as_they_were_given(case, kind):
+    """What the caller does with its arrays after a call changes nothing."""
+    X, y = stream(60)
+    changed, unchanged = auto_model(case), auto_model(case)
+    for begin in (0, 20, 40):
+        part = slice(begin, begin + 20)
+        given = KEPT[kind](X[part])
+        learned(changed, given, y[part], [0, 20])
+        (given.data if sp.issparse(given) else given)[:] = 0.0
+        learned(unchanged, KEPT[kind](X[part]), y[part], [0, 20])
+    assert_equal_models(changed, unchanged)
+
+
 def test_the_automatic_step_row_by_row_through_the_whole_prefix():
     X, y = stream(step_search.PREFIX + 3)
     n = len(y)

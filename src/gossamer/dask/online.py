@@ -70,7 +70,7 @@ def learned_next(rows: Rows, trainer: Trainer, number: int, seed: Any, repeated:
 
 def first_rows(rows: Rows, wanted: bool) -> Rows | None:
     """Return the rows that decide on a step."""
-    return rows[: step_search.PREFIX].sparse().compact() if wanted else None
+    return rows[: step_search.PREFIX].compact() if wanted else None
 
 
 class _Partitioned(OverPartitions, _Online):

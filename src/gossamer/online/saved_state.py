@@ -67,6 +67,7 @@ def _check_rows(kept: str, rows: Any, features: int, targets: Any, most: int) ->
         values = getattr(rows, name)
         _need(values, rule, f"{kept}.{name}")
         _need(values.flags.c_contiguous, one_of(True), f"order of {kept}.{name}")
+    _need(rows.dense, one_of(False), f"{kept}.dense")
     n, width = len(rows.begins), 1 if targets.kind == "multiclass" else targets.outputs
     _need(n, whole(0, most), f"number of rows in {kept}")
     _need(len(rows.ends), one_of(n), f"number of ends in {kept}")
@@ -95,7 +96,6 @@ def _check_rows(kept: str, rows: Any, features: int, targets: Any, most: int) ->
         _need(rows.weight, Rule("a number ≥ 0 in each row", lambda c: bool((c >= 0).all())), f"{kept}.weight")
     if rows.offset is not None:
         _need(rows.offset, _matrix(n), f"{kept}.offset")
-    _need(rows.dense, one_of(False), f"{kept}.dense")
 
 
 def _rise(rows: Rows) -> bool:

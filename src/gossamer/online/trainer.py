@@ -196,7 +196,7 @@ class Trainer:
         have = 0 if self.buffer is None else len(self.buffer)
         batch = self.setup.batch_size
         take = min(len(rows), self.setup.steps_of(step_search.PREFIX - have) * batch)  # whole batches
-        new = rows[:take] if self.units is None else rows[:take].sparse()
+        new = rows[:take].copied()  # the caller may change the arrays before they are replayed
         buffer = new if self.buffer is None else self.buffer.then(new)
         deciding = step_search.deciding_rows(len(buffer))
         if self.units is not None:  # rows of any size must not be learned from in other units, not even the first ones
@@ -321,7 +321,7 @@ class Trainer:
         state = dict(self.__dict__)
         state["learner"] = self.learner.state()
         state["repeats"] = [list(span) for span in self.repeats]
-        state["pending"] = joined(self.pending).sparse().compact() if self.pending else None
+        state["pending"] = joined(self.pending).compact() if self.pending else None
         del state["loss_call"]
         state.pop("pass_began", None)
         return state

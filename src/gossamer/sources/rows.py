@@ -105,7 +105,7 @@ class Rows:
         """Return the rows with an entry for each of the first features, zero where there was none."""
         if count == 0 or (self.dense and count == len(self.index)):
             return self
-        rows = self.sparse().compact()
+        rows = self.compact()
         n, lengths = len(rows), rows.ends - rows.begins
         row, ours = np.repeat(np.arange(n), lengths), rows.index < count
         have = np.bincount(row[ours], minlength=n)
@@ -127,7 +127,7 @@ class Rows:
         """Return the rows without the entries of barred features, a mask over all features; None bars nothing."""
         if barred is None:
             return self
-        rows = self.sparse().compact()
+        rows = self.compact()
         stay = ~barred[rows.index]
         before = np.concatenate([[0], np.cumsum(stay)])
         return replace(
@@ -139,7 +139,9 @@ class Rows:
         )
 
     def compact(self) -> Rows:
-        """Return the same rows with their entries stored one after the other, and no others."""
+        """Return the same rows with an index for every entry, entries stored one after the other, and no others."""
+        if self.dense:
+            return self.sparse()
         if len(self) and (self.begins[1:] == self.ends[:-1]).all():  # already compact
             first, last = self.begins[0], self.ends[-1]
             moved = replace(self, begins=self.begins - first, ends=self.ends - first)
@@ -162,7 +164,7 @@ class Rows:
 
     def renumbered(self) -> tuple[Rows, Array]:
         """Return the rows, compact, with their features renumbered 0, 1, …, and the old numbers."""
-        rows = self.sparse().compact()
+        rows = self.compact()
         width = int(rows.index.max(initial=-1)) + 1
         if width > 8 * len(rows.index):  # a table of all features would cost more than sorting
             used, index = np.unique(rows.index, return_inverse=True)
@@ -201,7 +203,7 @@ class Rows:
 
     def squared_norms(self) -> Array:
         """Return ‖x‖² of every row."""
-        rows = self.sparse().compact()
+        rows = self.compact()
         sums = np.concatenate([[0.0], np.cumsum(np.square(rows.value, dtype=np.float64))])
         return sums[rows.ends] - sums[rows.begins]
 
@@ -230,7 +232,7 @@ def joined(parts: list[Rows]) -> Rows:
     """Return the rows of some records, in their order; compact if they are several."""
     if len(parts) == 1:
         return parts[0]
-    parts = [rows.sparse().compact() for rows in parts]
+    parts = [rows.compact() for rows in parts]
     moved = np.cumsum([0, *(len(rows.index) for rows in parts[:-1])])
     return Rows(
         np.concatenate([rows.begins + by for rows, by in zip(parts, moved, strict=True)]),
