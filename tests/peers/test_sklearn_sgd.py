@@ -374,18 +374,18 @@ def test_l1_keeps_one_of_many_like_features(as_x):
     assert (copy.predict(as_x(X)) == y).all()
 
 
-CORNERS, TILTED = (
-    np.array([[-1.0, -1.0], [-1.0, 0.0], [-0.8, -1.0], [1.0, 1.0], [1.0, 0.0]]),
-    np.array([1, 1, 1, -1, -1]),
-)
+CORNERS = np.array([[-1.0, -1.0], [-1.0, 0.0], [-0.8, -1.0], [1.0, 1.0], [1.0, 0.0]])
+TILTED = np.array([1, 1, 1, -1, -1])
 
 
 @layouts
 @ports("test_class_weights", "test_sample_weights")
 def test_weights_turn_the_plane(as_x):
     settings = {"alpha": 0.1, "fit_intercept": False, "max_iter": 300}
-    x = as_x([[0.2, -1.0]])
-    assert classifier(**settings).fit(as_x(CORNERS), TILTED).predict(x) == 1
+    x = as_x([[0.15, -1.0]])  # theirs, (0.2, -1), lies on the plane of the optimum, w = (-1, -0.2)
+    plain = classifier(**settings).fit(as_x(CORNERS), TILTED)
+    assert plain.predict(x) == 1
+    np.testing.assert_allclose(plain.decision_function(as_x([[0.2, -1.0]])), 0.0, atol=0.005)
     assert classifier(**settings, class_weight={1: 0.001}).fit(as_x(CORNERS), TILTED).predict(x) == -1
     weight = np.where(TILTED == 1, 0.001, 1.0)
     assert classifier(**settings).fit(as_x(CORNERS), TILTED, weight).predict(x) == -1
