@@ -67,7 +67,7 @@ class Model:
     >>> estimator = gs.OnlineClassifier(alpha=0.05, random_state=0).fit(X, y)
     >>> model = gs.Model.of(estimator)
     >>> len(model.features), model.names[0]
-    (10, 'mean perimeter')
+    (13, 'mean radius')
     >>> bool((model.predict(X) == estimator.predict(X)).all())
     True
     """
